@@ -10,7 +10,7 @@ import pytest
 
 from tacit.survey.definition import Definition
 from tacit.survey.store.surveys import Store, StoredSurvey
-from tacit.survey.words import RELEASED, released
+from tacit.survey.words import RELEASED, released_words
 from tests.browser.answering import answer_small, open_page, read_on, start
 from tests.browser.conftest import screenshots
 from tests.browser.test_wire import recorded
@@ -59,7 +59,7 @@ def test_the_introduction_fits_one_phone_screen_in_every_language(
     for language in RELEASED:
         page.select_option("#language", language)
         page.wait_for_selector(f"html[lang={language}]")
-        words = json.loads(released(language))
+        words = json.loads(released_words(language))
         assert page.evaluate("document.documentElement.dir") == words["direction"]
         button = page.locator(".entrance button[type=submit]")
         box = button.bounding_box()
@@ -150,7 +150,7 @@ def test_words_are_fetched_when_a_language_is_chosen_and_taken_only_as_released(
     page.wait_for_selector("html[lang=de]")
     assert page.inner_text(".entrance button") == "Beginnen"
     assert [one["url"].rsplit("/", 1)[1] for one in traffic if "/words/" in one["url"]] == ["de"]
-    lying = released("ar").replace("100", "99")
+    lying = released_words("ar").replace("100", "99")
     page.route("**/words/ar", lambda route: route.fulfill(body=lying, content_type="application/json"))
     page.select_option("#language", "ar")
     page.wait_for_selector("[role=alert].problem:not(:empty)")

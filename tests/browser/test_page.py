@@ -12,8 +12,8 @@ import pytest
 from scipy.stats import chisquare
 
 from tacit.channel import Recipe
-from tacit.survey.assets import joined, page_modules
-from tacit.survey.codes import new_code, printed
+from tacit.survey.assets import join_scripts, page_modules
+from tacit.survey.codes import new_code, print_code
 from tacit.survey.definition import Definition
 from tacit.survey.store.submissions import token_hash
 from tacit.survey.store.surveys import Store, StoredSurvey
@@ -186,7 +186,7 @@ def test_a_code_with_a_typing_error_is_noticed_on_the_page(context: Any, served:
     page.fill("#code", wrong)
     page.click("button[type=submit]")
     assert "typing error" in page.inner_text(".problem")
-    page.fill("#code", printed(code).lower())
+    page.fill("#code", print_code(code).lower())
     page.click("button[type=submit]")
     page.wait_for_selector("fieldset")
     for choice in ("#age-0", "#smokes-0", "#drinks-0"):
@@ -295,7 +295,7 @@ def test_the_respondent_is_told_what_all_answers_together_tell(
 
 DRAWS = 40_000
 # The sampler as the page has it: joined, out of the same modules. The survey's own page would refuse to run it again.
-[SAMPLER] = joined(page_modules(), ["program"])
+[SAMPLER] = join_scripts(page_modules(), ["program"])
 IN_BROWSER = """([script, group, draws]) => {
   const { WordDraws, compile, split } = new Function(`${script} return programModule;`)();
   const words = new Uint32Array(16384);

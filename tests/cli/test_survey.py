@@ -241,7 +241,7 @@ def test_backups_in_a_folder_are_named_by_time_and_the_oldest_dropped(monkeypatc
     Path("backups").mkdir()
     Path("backups/mine.db").write_text("not ours to delete")
     times = iter(f"survey-2026111{day}T031000Z.db" for day in range(1, 5))
-    monkeypatch.setattr(backup, "dated", lambda folder: folder / next(times))
+    monkeypatch.setattr(backup, "dated_name", lambda folder: folder / next(times))
     for _ in range(3):
         assert answer("backup", "backups", "--keep", "2")["reports"] == 40
     assert sorted(path.name for path in Path("backups").iterdir()) == [
@@ -249,7 +249,7 @@ def test_backups_in_a_folder_are_named_by_time_and_the_oldest_dropped(monkeypatc
     ]  # fmt: skip
     folder = Path("backups").resolve()
     monkeypatch.undo()
-    assert backup._DATED_PATTERN.fullmatch(backup.dated(folder).name)
+    assert backup._DATED_PATTERN.fullmatch(backup.dated_name(folder).name)
     with pytest.raises(InvalidInput, match="--keep goes with a folder"):
         run("backup", "one.db", "--keep", "2")
 

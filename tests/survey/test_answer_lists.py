@@ -22,7 +22,7 @@ from tacit.survey.dashboard import dashboard, results_document
 from tacit.survey.definition import Definition
 from tacit.survey.exports import export_folder
 from tacit.survey.headers import ServerSettings
-from tacit.survey.inspection import inspected
+from tacit.survey.inspection import inspect_page
 from tacit.survey.promise import promise
 from tacit.survey.store.surveys import Store
 from tacit.survey.verification import examine
@@ -289,16 +289,16 @@ def test_a_running_page_is_verified_with_its_lists_and_a_swapped_one_is_not(
     assert client.get(f"{address}/answers/{'0' * 64}").status_code == 404
 
     served = {f"http://127.0.0.1{address}": page.text, f"http://127.0.0.1{address}/answers/{mark}": answer.text}
-    monkeypatch.setattr("tacit.survey.inspection._fetched", served.__getitem__)
-    assert inspected(f"http://127.0.0.1{address}").problems == ()
+    monkeypatch.setattr("tacit.survey.inspection._fetch_page", served.__getitem__)
+    assert inspect_page(f"http://127.0.0.1{address}").problems == ()
     served[f"http://127.0.0.1{address}/answers/{mark}"] = answer.text.replace("10042 Place", "10042 Palace")
     with pytest.raises(InvalidInput, match="was changed after the definition was made"):
-        inspected(f"http://127.0.0.1{address}")
+        inspect_page(f"http://127.0.0.1{address}")
     (tmp_path / "definition.json").write_text(stored.definition.to_json(), encoding="utf-8")
-    assert inspected(str(tmp_path / "definition.json")).problems == ()
+    assert inspect_page(str(tmp_path / "definition.json")).problems == ()
     (tmp_path / "page.html").write_text(page.text, encoding="utf-8")
     with pytest.raises(InvalidInput, match="names a list of answers that is missing"):
-        inspected(str(tmp_path / "page.html"))
+        inspect_page(str(tmp_path / "page.html"))
     server.close()
 
 

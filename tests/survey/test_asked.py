@@ -352,6 +352,6 @@ def test_an_answer_that_ends_the_questions_hides_no_other() -> None:
     table = tables.question("region")
     assert [row.answer for row in table.rows] == ["north", "south"]
     assert table.hidden == 0
-    crossed = tables.crossed("b", "region")
+    crossed = tables.cross_tables("b", "region")
     assert {row.group for row in crossed.rows} == {"north", "south"}
     assert crossed.hidden == 0

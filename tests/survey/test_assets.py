@@ -12,7 +12,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from tacit.survey.app import SurveyServer
-from tacit.survey.assets import FOLDER, Inline, joined, page_scripts, page_style
+from tacit.survey.assets import FOLDER, Inline, join_scripts, page_scripts, page_style
 from tacit.survey.definition import Definition
 from tacit.survey.headers import ServerSettings
 from tests.survey.page import required
@@ -29,7 +29,7 @@ MODULES = {
 
 
 def test_joined_modules_run_as_they_would_alone() -> None:
-    script = "".join(joined(MODULES, ["count", "entry"]))
+    script = "".join(join_scripts(MODULES, ["count", "entry"]))
     script += "entryModule.told().then((told) => console.log(JSON.stringify(told)));"
     node = required("node", "node is not installed")
     done = subprocess.run([node, "-"], input=script, capture_output=True, text=True, check=True, timeout=60)
@@ -41,7 +41,9 @@ def test_joined_modules_run_as_they_would_alone() -> None:
     [(["entry"], [["count", "both", "entry"]]), (["both", "entry"], [["count", "both"], ["entry"]])],
 )
 def test_each_module_is_there_once_and_after_what_it_needs(entries: list[str], parts: list[list[str]]) -> None:
-    assert [re.findall(r"^const (\w+)Module = ", part, re.MULTILINE) for part in joined(MODULES, entries)] == parts
+    assert [
+        re.findall(r"^const (\w+)Module = ", part, re.MULTILINE) for part in join_scripts(MODULES, entries)
+    ] == parts
 
 
 def test_every_part_is_strict_on_its_own() -> None:
@@ -50,7 +52,7 @@ def test_every_part_is_strict_on_its_own() -> None:
 
 def test_comments_stay_behind_and_code_beside_them_does_not() -> None:
     text = "// Why.\nconst a = 1; // what\n  // How.\nconst b = '// no comment';\n"
-    [part] = joined({"entry": text}, ["entry"])
+    [part] = join_scripts({"entry": text}, ["entry"])
     assert "Why" not in part
     assert "How" not in part
     assert "const a = 1; // what\nconst b = '// no comment';\n" in part
@@ -68,7 +70,7 @@ def test_what_judges_the_definition_comes_before_what_asks() -> None:
 )
 def test_a_line_that_cannot_be_joined_is_refused(line: str) -> None:
     with pytest.raises(ValueError, match=re.escape(line)):
-        joined({"entry": f"const count = 1;\n{line}\n"}, ["entry"])
+        join_scripts({"entry": f"const count = 1;\n{line}\n"}, ["entry"])
 
 
 @pytest.mark.parametrize("text", ["const end = '</script>';", "/* </style> */"])

@@ -19,7 +19,7 @@ from tacit.survey.app import SurveyServer
 from tacit.survey.definition import Definition
 from tacit.survey.headers import ServerSettings
 from tacit.survey.limits import LARGEST_BODY
-from tacit.survey.serving import bound_socket, configured
+from tacit.survey.serving import bound_socket, server_config
 from tacit.survey.store import connect
 from tacit.survey.store.surveys import StoredSurvey
 from tests.survey.buying import signed_token
@@ -87,7 +87,7 @@ async def serving(running: Running) -> AsyncIterator[Running]:
     receiving.take = counted  # type: ignore[method-assign]
     sock = bound_socket("127.0.0.1", 0)
     running.port = sock.getsockname()[1]
-    running.process = uvicorn.Server(configured(running.server))
+    running.process = uvicorn.Server(server_config(running.server))
     task = asyncio.create_task(running.process.serve(sockets=[sock]))
     while not running.process.started:
         await asyncio.sleep(0.005)

@@ -14,7 +14,7 @@ import pytest
 from benchmarks.survey_load import Load, generate, requests
 from tacit.survey.definition import Definition
 from tacit.survey.issuing import unbase64
-from tacit.survey.store.backup import back_up, contents, dated, drop_older, newest, restore
+from tacit.survey.store.backup import back_up, contents, dated_name, drop_older, newest, restore
 from tacit.survey.store.submissions import token_hash
 from tacit.survey.store.surveys import Store
 from tests.postgres_server import free_port
@@ -96,7 +96,7 @@ def test_a_clock_that_was_set_back_costs_no_backup(store: Store, tmp_path: Path)
     folder.mkdir()
     back_up(store, folder / "survey-29990101T000000Z.db")  # of a night when the clock was wrong
     for _ in range(2):
-        made = dated(folder)
+        made = dated_name(folder)
         back_up(store, made)
         assert newest(folder) == made  # the one that is drilled
         drop_older(folder, 1)

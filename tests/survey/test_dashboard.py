@@ -24,7 +24,7 @@ from tacit.survey.dashboard import dashboard, results_document
 from tacit.survey.definition import Definition
 from tacit.survey.exports import DOWNLOADS, export_folder, reports_of
 from tacit.survey.fake_reports import SUSPICIOUS, fit_of, largest_shift, report_weights
-from tacit.survey.inspection import inspected
+from tacit.survey.inspection import inspect_page
 from tacit.survey.second_round import PublishedAccuracy, SecondRound, offer_classifier, second_round
 from tacit.survey.store.submissions import Submission, SubmissionOutcome, store_batch, token_hash
 from tacit.survey.store.surveys import Store, StoredSurvey
@@ -229,7 +229,7 @@ def test_an_export_is_read_as_it_is(filled: tuple[Store, StoredSurvey], tmp_path
     assert labels == {
         "smokes": "Do you smoke? (disguised)", "drinks": "Do you drink? (disguised)", "age": "How old are you? (not disguised)",
     }  # fmt: skip
-    inspection = inspected(str(tmp_path / "out/definition.json"))
+    inspection = inspect_page(str(tmp_path / "out/definition.json"))
     assert inspection.problems == ()
     assert inspection.document["label"]["answers"]["smokes"] == pytest.approx(0.7)
     with pytest.raises(InvalidInput, match="is not empty"):

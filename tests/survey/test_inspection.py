@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from tacit.cli.survey import app
 from tacit.survey.definition import Definition
-from tacit.survey.inspection import inspected
+from tacit.survey.inspection import inspect_page
 from tacit.survey.site import inert_json
 from tacit.survey.store.surveys import Store
 from tests.survey.questionnaires import RICH, SMALL
@@ -46,7 +46,7 @@ def verify(source: object, *options: str) -> Any:
 
 def test_a_live_page_its_saved_copy_and_its_definition_are_verified(address: str, saved: Path, tmp_path: Path) -> None:
     definition = tmp_path / "definition.json"
-    definition.write_text(json.dumps(inspected(address).document))
+    definition.write_text(json.dumps(inspect_page(address).document))
     for source, page in ((address, "as released"), (saved, "as released"), (definition, None)):
         answer = json.loads(verify(source, "--json").stdout)
         assert answer["verified"]
@@ -113,10 +113,12 @@ def test_every_definition_the_page_refuses_is_refused_here(tmp_path: Path) -> No
 def test_a_link_for_another_definition_is_refused(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from tacit.survey import inspection
 
-    page = inspection._fetched(address)
-    monkeypatch.setattr(inspection, "_fetched", lambda _: page)
-    assert inspected(address).problems == ()
-    assert "made for another definition" in inspected(address[:-1] + ("0" if address[-1] != "0" else "1")).problems[0]
+    page = inspection._fetch_page(address)
+    monkeypatch.setattr(inspection, "_fetch_page", lambda _: page)
+    assert inspect_page(address).problems == ()
+    assert (
+        "made for another definition" in inspect_page(address[:-1] + ("0" if address[-1] != "0" else "1")).problems[0]
+    )
 
 
 @pytest.mark.parametrize(

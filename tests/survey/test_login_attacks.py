@@ -152,7 +152,7 @@ def test_one_code_opens_one_session_also_for_two_who_come_at_once(
     secret = accounts.set_password("ana", PASSWORD, second_factor=True)
     code = totp.code_at(str(secret), int(clock.now // totp.STEP_SECONDS))
     both = threading.Barrier(2)
-    monkeypatch.setattr(accounts_module, "_verified", lambda *given: both.wait(10) >= 0)
+    monkeypatch.setattr(accounts_module, "_verify_password", lambda *given: both.wait(10) >= 0)
     with ThreadPoolExecutor(2) as pool:
         tries = [pool.submit(accounts.log_in, "ana", PASSWORD, code=code, origin=f"192.0.2.{n}") for n in (1, 2)]
         errors = [one.exception() for one in tries]
@@ -185,15 +185,15 @@ def test_one_code_opens_one_session_on_two_servers_of_one_postgres_database(
 def test_a_password_that_is_changed_while_it_is_checked_opens_nothing(
     accounts: Accounts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    verified = accounts_module._verified
+    verified = accounts_module._verify_password
 
     def slowly(stored: str, password: str) -> bool:
         fits = verified(stored, password)
-        monkeypatch.setattr(accounts_module, "_verified", verified)
+        monkeypatch.setattr(accounts_module, "_verify_password", verified)
         accounts.set_password("ana", "another long password")
         return fits
 
-    monkeypatch.setattr(accounts_module, "_verified", slowly)
+    monkeypatch.setattr(accounts_module, "_verify_password", slowly)
     with pytest.raises(WrongLogin):
         accounts.log_in("ana", PASSWORD)
     accounts.log_in("ana", "another long password")
@@ -234,7 +234,7 @@ def test_a_name_with_and_without_a_second_factor_and_none_are_checked_alike(
         real = getattr(module, name)
         monkeypatch.setattr(module, name, lambda *given, **more: done.append(name) or real(*given, **more))
 
-    watched(accounts_module, "_verified")
+    watched(accounts_module, "_verify_password")
     watched(totp, "code_at")
     watched(accounts_module.secrets, "token_bytes")
     watched(accounts._database, "run")
@@ -246,7 +246,7 @@ def test_a_name_with_and_without_a_second_factor_and_none_are_checked_alike(
         fail_as(accounts, name, code="123456")
         work.append(list(done))
     assert work[0] == work[1] == work[2]
-    assert sorted(set(work[0])) == ["_verified", "code_at", "rows", "run"]
+    assert sorted(set(work[0])) == ["_verify_password", "code_at", "rows", "run"]
 
 
 def fail_as(accounts: Accounts, name: str, **shown: str) -> None:
@@ -285,8 +285,8 @@ def test_10000_tries_from_10000_origins_check_few_passwords(
     accounts: Accounts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     checked: list[str] = []
-    real = accounts_module._verified
-    monkeypatch.setattr(accounts_module, "_verified", lambda *given: checked.append("") or real(*given))
+    real = accounts_module._verify_password
+    monkeypatch.setattr(accounts_module, "_verify_password", lambda *given: checked.append("") or real(*given))
     lines = len(accounts.audit(100_000))
     for number in range(10_000):
         fail(accounts, 1, origin=f"2001:db8:{number // 256:x}:{number % 256:x}::/64")

@@ -7,7 +7,7 @@ import pytest
 
 from tacit.channel.scheme import Scheme
 from tacit.errors import InvalidInput
-from tacit.survey.codes import ALPHABET, new_code, printed, read_code
+from tacit.survey.codes import ALPHABET, new_code, print_code, read_code
 from tacit.survey.definition import Definition, changed_line
 from tacit.survey.proposal import LEVELS
 from tacit.survey.wire import InvalidReport, Wire
@@ -264,7 +264,7 @@ def test_a_bucket_and_its_seed_travel_too() -> None:
 
 def test_codes_notice_any_single_typing_error() -> None:
     code = new_code()
-    assert read_code(printed(code).lower()) == code
+    assert read_code(print_code(code).lower()) == code
     for place in range(len(code)):
         for letter in ALPHABET:
             if letter != code[place]:
@@ -275,7 +275,7 @@ def test_codes_notice_any_single_typing_error() -> None:
 def test_the_page_reads_codes_as_the_server_does() -> None:
     codes = [new_code() for _ in range(50)]
     wrong = [("1" if code[3] != "1" else "2").join([code[:3], code[4:]]) for code in codes]
-    assert node("codes", script="page_hash.mjs", codes=[*map(printed, codes), *wrong]) == [*codes, *[None] * 50]
+    assert node("codes", script="page_hash.mjs", codes=[*map(print_code, codes), *wrong]) == [*codes, *[None] * 50]
 
 
 def test_a_scheme_document_is_read_once_however_many_questions(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,7 @@ from tacit.survey.app import SurveyServer
 from tacit.survey.dashboard import dashboard
 from tacit.survey.definition import Definition
 from tacit.survey.exports import export_folder
-from tacit.survey.inspection import inspected
+from tacit.survey.inspection import inspect_page
 from tacit.survey.promise import promise
 from tacit.survey.series import series_hash, split_gamma
 from tacit.survey.store.backup import back_up, contents, restore
@@ -217,7 +217,7 @@ def test_the_page_takes_what_open_makes_and_knows_its_series(tmp_path: Path) -> 
 
 def test_a_definition_of_another_series_than_it_names_is_refused_by_verify(tmp_path: Path) -> None:
     (tmp_path / "definition.json").write_text(json.dumps(forged({"series": "0" * 64})))
-    assert inspected(str(tmp_path / "definition.json")).problems == (
+    assert inspect_page(str(tmp_path / "definition.json")).problems == (
         "The definition is not of the series that it names.",
     )
 

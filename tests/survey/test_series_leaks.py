@@ -23,7 +23,7 @@ import numpy as np
 import pytest
 
 from tacit.errors import InvalidInput
-from tacit.survey.assets import joined
+from tacit.survey.assets import join_scripts
 from tacit.survey.definition import Definition
 from tests.survey.page import HERE, STATIC, required
 from tests.survey.random_questionnaires import Person, everybody, questionnaire
@@ -64,7 +64,7 @@ def page_script() -> str:
     drawn = re.compile(r"export const freshDraws = .*;")
     assert len(drawn.findall(modules["label"])) == 1
     modules["label"] = drawn.sub("export const freshDraws = () => pathDraws();", modules["label"])
-    (script,) = joined(modules, ["sending"])
+    (script,) = join_scripts(modules, ["sending"])
     names = ("given", "session", "checks", "device", "sending", "unsent", "withdrawing")
     return f"{script}return {{ {', '.join(f'{name}: {name}Module' for name in names)} }};"
 

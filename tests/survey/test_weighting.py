@@ -20,7 +20,7 @@ from tacit.survey.answer_tables import AnswerTables
 from tacit.survey.definition import Definition
 from tacit.survey.group_differences import group_tables
 from tacit.survey.weighted_groups import weighted_table
-from tacit.survey.weighting import Weighting, given_margins, raked
+from tacit.survey.weighting import Weighting, given_margins, rake_weights
 from tacit.table import Table
 from tests.statistics import assert_standard_scores
 
@@ -65,7 +65,7 @@ def sampled(n: int, seed: int) -> Reports:
 
 def raked_truth() -> float:
     """What weights that depend on the margins alone aim at."""
-    weights = raked(ANSWERS, [AGES, TOWNS])
+    weights = rake_weights(ANSWERS, [AGES, TOWNS])
     return float((ANSWERS * weights * SMOKES).sum())
 
 
@@ -82,7 +82,7 @@ def test_weighted_shares_have_the_errors_that_are_stated() -> None:
 
 
 def test_raking_meets_every_margin() -> None:
-    weights = raked(ANSWERS, [AGES, TOWNS])
+    weights = rake_weights(ANSWERS, [AGES, TOWNS])
     assert (ANSWERS * weights).sum(axis=1) == pytest.approx(AGES, abs=1e-9)
     assert (ANSWERS * weights).sum(axis=0) == pytest.approx(TOWNS, abs=1e-9)
 
@@ -147,7 +147,7 @@ def test_people_whom_no_report_stands_for_are_named() -> None:
     with pytest.raises(InvalidInput, match=r"No report says age = '60 or more', which is 30\.0% of the population"):
         Weighting.of(young, DEFINITION.scheme, MARGINS)
     with pytest.raises(InvalidInput, match="cannot be weighted to these shares"):
-        raked(np.array([[0.5, 0.0], [0.0, 0.5]]), [np.array([0.5, 0.5]), np.array([0.9, 0.1])])
+        rake_weights(np.array([[0.5, 0.0], [0.0, 0.5]]), [np.array([0.5, 0.5]), np.array([0.9, 0.1])])
 
 
 def compared(n: int, seed: int) -> list[GroupDifference]:
@@ -159,7 +159,7 @@ def compared(n: int, seed: int) -> list[GroupDifference]:
 
 
 def test_differences_between_groups_are_the_populations_with_the_errors_that_are_stated() -> None:
-    weights = raked(ANSWERS, [AGES, TOWNS])
+    weights = rake_weights(ANSWERS, [AGES, TOWNS])
     north, south = (ANSWERS * weights * SMOKES).sum(axis=0) / (ANSWERS * weights).sum(axis=0)
     scores: dict[str, list[float]] = {"weighted": [], "plain": []}
     for seed in range(60):
@@ -192,7 +192,7 @@ split:
 def test_weighted_differences_of_a_question_that_few_are_dealt_have_their_errors() -> None:
     """Three in ten are asked, and all tell their age and town: errors are those of the three."""
     scheme = Definition.from_yaml(ASKED + SPLIT).scheme
-    weights = raked(ANSWERS, [AGES, TOWNS])
+    weights = rake_weights(ANSWERS, [AGES, TOWNS])
     north, south = (ANSWERS * weights * SMOKES).sum(axis=0) / (ANSWERS * weights).sum(axis=0)
     scores = []
     for seed in range(40):

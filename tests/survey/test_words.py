@@ -15,7 +15,7 @@ from tacit.channel.document import document_hash
 from tacit.cli.survey import app
 from tacit.errors import InvalidInput
 from tacit.survey.definition import Definition
-from tacit.survey.words import FOLDER, RELEASED, checked_words, page_words, released, template
+from tacit.survey.words import FOLDER, RELEASED, checked_words, page_words, released_words, template
 from tacit.survey.yaml_lines import parse
 from tests.survey.page import STATIC, node
 from tests.survey.questionnaires import SMALL
@@ -28,12 +28,12 @@ def written(words: dict[str, Any]) -> str:
 
 
 def english() -> dict[str, Any]:
-    return dict(json.loads(released("en")))
+    return dict(json.loads(released_words("en")))
 
 
 @pytest.mark.parametrize("language", RELEASED)
 def test_every_language_has_every_word_and_every_place(language: str) -> None:
-    assert checked_words(parse(released(language), language)) == json.loads(released(language))
+    assert checked_words(parse(released_words(language), language)) == json.loads(released_words(language))
 
 
 def test_every_file_of_words_is_released() -> None:
@@ -41,7 +41,7 @@ def test_every_file_of_words_is_released() -> None:
 
 
 def test_the_page_uses_every_word_and_no_other() -> None:
-    modules = "".join(path.read_text(encoding="utf-8") for path in STATIC.glob("*.js"))
+    modules = "".join(path.read_text(encoding="utf-8") for path in STATIC.rglob("*.js"))
     script = re.sub(r"^import .*$", "", modules, flags=re.MULTILINE)
     for name in english():
         # Some words are looked up by the name of a reason, which then stands in the script as a text.
@@ -118,7 +118,7 @@ def test_the_command_writes_a_file_that_can_be_translated(tmp_path: Path) -> Non
     file = tmp_path / "tr.yaml"
     done = CliRunner().invoke(app, ["words", str(file), "--from", "de", "--json"], catch_exceptions=False)
     assert json.loads(done.stdout) == {"file": str(file), "language": "de"}
-    assert checked_words(parse(file.read_text(encoding="utf-8"), "tr.yaml")) == json.loads(released("de"))
+    assert checked_words(parse(file.read_text(encoding="utf-8"), "tr.yaml")) == json.loads(released_words("de"))
     again = CliRunner().invoke(app, ["words", str(file)])
     assert "exists already" in str(again.exception)
     unknown = CliRunner().invoke(app, ["words", str(tmp_path / "x.yaml"), "--from", "xx"])

@@ -169,7 +169,7 @@ class Accounts:
         # Whoever shows the second factor is no stranger: no lock of other people's making holds them up.
         if step is None and not self._attempts.allows(name, login.origin, is_known=is_known):
             raise self._wrong(account, login, is_known=is_known, is_counted=False)
-        fits = _verified(account.password, login.password)
+        fits = _verify_password(account.password, login.password)
         if not account.exists or not fits or (account.second_factor and step is None):
             raise self._wrong(account, login, is_known=is_known, is_counted=True)
         session = self._new_session(name, account, step)
@@ -208,7 +208,7 @@ class Accounts:
             self._database.run("DELETE FROM tacit_sessions WHERE expires < ?", (now,))
             self._database.run("DELETE FROM tacit_devices WHERE expires < ?", (now,))
             self._database.run(
-                "INSERT INTO tacit_sessions VALUES (?, ?, ?)", (_hashed(token), name, now + SESSION_SECONDS)
+                "INSERT INTO tacit_sessions VALUES (?, ?, ?)", (_hash_token(token), name, now + SESSION_SECONDS)
             )
         self.record(name, "logged in")
         return Session(token, name, account.role)
@@ -228,7 +228,7 @@ class Accounts:
     def remembered_device(self, session: Session) -> str:
         """What a browser keeps after logging in, to be no stranger the next time."""
         token = secrets.token_urlsafe(32)
-        row = (_hashed(token), session.administrator, self._clock() + KNOWN_SECONDS)
+        row = (_hash_token(token), session.administrator, self._clock() + KNOWN_SECONDS)
         self._database.run("INSERT INTO tacit_devices VALUES (?, ?, ?)", row)
         return token
 
@@ -236,7 +236,7 @@ class Accounts:
         return bool(login.device) and bool(
             self._database.rows(
                 "SELECT 1 FROM tacit_devices WHERE token = ? AND administrator = ? AND expires > ?",
-                (_hashed(login.device), login.name, self._clock()),
+                (_hash_token(login.device), login.name, self._clock()),
             )
         )
 
@@ -249,7 +249,7 @@ class Accounts:
         rows = self._database.rows(
             "SELECT s.administrator, a.role FROM tacit_sessions s JOIN tacit_administrators a ON a.name = s.administrator "
             "WHERE s.token = ? AND s.expires > ?",
-            (_hashed(token), self._clock()),
+            (_hash_token(token), self._clock()),
         )
         return Session(token, *rows[0]) if rows else None
 
@@ -259,7 +259,7 @@ class Accounts:
 
     def end(self, token: str) -> None:
         """End a session, if there is one of this token."""
-        self._database.run("DELETE FROM tacit_sessions WHERE token = ?", (_hashed(token),))
+        self._database.run("DELETE FROM tacit_sessions WHERE token = ?", (_hash_token(token),))
 
     def record(self, administrator: str, action: str, detail: str = "") -> None:
         self.log.record(administrator, action, detail)
@@ -277,12 +277,12 @@ def check_password(password: str) -> None:
         )
 
 
-def _verified(stored: str, password: str) -> bool:
+def _verify_password(stored: str, password: str) -> bool:
     try:
         return _hasher.verify(stored, password)
     except VerificationError:
         return False
 
 
-def _hashed(token: str) -> str:
+def _hash_token(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()

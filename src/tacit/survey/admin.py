@@ -22,7 +22,7 @@ from tacit.survey.exports import downloads_of
 from tacit.survey.headers import ServerSettings, client_address, origin, own_origins
 from tacit.survey.limits import RateLimit, Refused, limited_body
 from tacit.survey.store.surveys import Store, StoredSurvey
-from tacit.survey.templating import rendered
+from tacit.survey.templating import render_template
 from tacit.survey.unhurried import UnhurriedStore
 from tacit.survey.weighting import given_margins
 
@@ -124,7 +124,7 @@ class Administration:
                 return _too_slow(refused)
             session = await self._session(request)
             if session is None or form is None or not self._is_own_form(request, session, form):
-                return rendered("refused.html", status_code=403, reason=NOT_YOUR_FORM)
+                return render_template("refused.html", status_code=403, reason=NOT_YOUR_FORM)
             return await act(request, session, form) if session.role in roles else _not_yours()
 
         return Door("POST", path, guarded, roles)
@@ -134,7 +134,9 @@ class Administration:
         return await run_in_threadpool(self._accounts.session, token) if token else None
 
     async def login_page(self, request: Request) -> Response:
-        return rendered("login.html", problem=None, any_account=await run_in_threadpool(lambda: self._accounts.any))
+        return render_template(
+            "login.html", problem=None, any_account=await run_in_threadpool(lambda: self._accounts.any)
+        )
 
     async def log_in(self, request: Request) -> Response:
         try:
@@ -142,7 +144,7 @@ class Administration:
         except Refused as refused:
             return _too_slow(refused)
         if form is None or not _same_origin(request, self._settings):
-            return rendered("refused.html", status_code=403, reason=NOT_YOUR_FORM)
+            return render_template("refused.html", status_code=403, reason=NOT_YOUR_FORM)
         if not self._attempts.allows(self._origin(request)):
             return _too_many()
         shown = form.get("name", ""), form.get("code", ""), request.cookies.get(DEVICE_COOKIE, "")
@@ -151,12 +153,12 @@ class Administration:
             return _too_many()
         try:
             async with turns.one():
-                session = await self._checked(request, form)
+                session = await self._check_session(request, form)
         except WrongLogin as error:
-            return rendered("login.html", status_code=401, problem=str(error), any_account=True)
+            return render_template("login.html", status_code=401, problem=str(error), any_account=True)
         return await self._welcome(request, session)
 
-    async def _checked(self, request: Request, form: Form) -> Session:
+    async def _check_session(self, request: Request, form: Form) -> Session:
         """The session of who may come in."""
         return await run_in_threadpool(
             self._accounts.log_in, form.get("name", ""), form.get("password", ""), code=form.get("code", ""),
@@ -190,30 +192,34 @@ class Administration:
         surveys = await run_in_threadpool(self._store.surveys)
         counts = [await run_in_threadpool(self._store.counts, survey) for survey in surveys]
         audit = await run_in_threadpool(self._accounts.audit) if session.role == "owner" else []
-        return rendered("overview.html", session=session, surveys=list(zip(surveys, counts, strict=True)), audit=audit)
+        return render_template(
+            "overview.html", session=session, surveys=list(zip(surveys, counts, strict=True)), audit=audit
+        )
 
     async def survey_page(self, request: Request, session: Session) -> Response:
         survey = await self._survey(request)
         if survey is None:
-            return rendered("absent.html", status_code=404)
+            return render_template("absent.html", status_code=404)
         asked = request.query_params
         wanted = asked.get("fakes", "")
         fakes = int(wanted) if wanted.isascii() and wanted.isdigit() and len(wanted) < 7 else FAKES
         try:
             population = given_margins(survey.definition, asked.get("population", ""))
         except InvalidInput as error:
-            return rendered("refused.html", status_code=400, reason=str(error))
+            return render_template("refused.html", status_code=400, reason=str(error))
         view = await run_in_threadpool(
             dashboard, self._store, survey, asked.get("by"), asked.get("class"),
             fakes=fakes, population=population, arrivals=self._arrivals,
         )  # fmt: skip
-        return rendered("survey.html", session=session, survey=survey, view=view, downloads=list(downloads_of(survey)))
+        return render_template(
+            "survey.html", session=session, survey=survey, view=view, downloads=list(downloads_of(survey))
+        )
 
     async def export(self, request: Request, session: Session) -> Response:
         survey = await self._survey(request)
         download = downloads_of(survey).get(request.path_params["file"]) if survey is not None else None
         if survey is None or download is None:
-            return rendered("absent.html", status_code=404)
+            return render_template("absent.html", status_code=404)
         name = request.path_params["file"]
         await run_in_threadpool(
             self._accounts.record, session.administrator, f"exported {name}", survey.definition.name
@@ -226,7 +232,7 @@ class Administration:
     async def close(self, request: Request, session: Session, form: Form) -> Response:
         survey = await self._survey(request)
         if survey is None:
-            return rendered("absent.html", status_code=404)
+            return render_template("absent.html", status_code=404)
         await run_in_threadpool(self._store.close_survey, survey)
         await run_in_threadpool(self._accounts.record, session.administrator, "closed", survey.definition.name)
         return RedirectResponse(f"/admin/surveys/{survey.fingerprint}", status_code=303)
@@ -234,14 +240,14 @@ class Administration:
     async def delete(self, request: Request, session: Session, form: Form) -> Response:
         survey = await self._survey(request)
         if survey is None:
-            return rendered("absent.html", status_code=404)
+            return render_template("absent.html", status_code=404)
         if form.get("name") != survey.definition.name:
             reason = f"To delete the survey for good, type its name: {survey.definition.name}"
-            return rendered("refused.html", status_code=400, reason=reason)
+            return render_template("refused.html", status_code=400, reason=reason)
         try:
             await run_in_threadpool(self._store.delete_survey, survey)
         except TacitError as error:
-            return rendered("refused.html", status_code=400, reason=str(error))
+            return render_template("refused.html", status_code=400, reason=str(error))
         await run_in_threadpool(self._accounts.record, session.administrator, "deleted", survey.definition.name)
         return RedirectResponse("/admin", status_code=303)
 
@@ -250,14 +256,14 @@ class Administration:
 
         survey = await self._survey(request)
         if survey is None:
-            return rendered("absent.html", status_code=404)
+            return render_template("absent.html", status_code=404)
         model = form.get("model", "tree")
         if model not in MODELS:  # a form names no file of the server's
-            return rendered("refused.html", status_code=400, reason=f"A model is one of {', '.join(MODELS)}.")
+            return render_template("refused.html", status_code=400, reason=f"A model is one of {', '.join(MODELS)}.")
         try:
             await run_in_threadpool(offer_classifier, self._store, survey, form.get("class", ""), model)
         except TacitError as error:
-            return rendered("refused.html", status_code=400, reason=str(error))
+            return render_template("refused.html", status_code=400, reason=str(error))
         await run_in_threadpool(self._accounts.record, session.administrator, "offered a classifier", form["class"])
         return RedirectResponse(f"/admin/surveys/{survey.fingerprint}", status_code=303)
 
@@ -291,17 +297,17 @@ async def _form(request: Request) -> Form | None:
 
 
 def _too_many() -> Response:
-    return rendered("login.html", status_code=429, problem="Too many attempts. Wait a minute.", any_account=True)
+    return render_template("login.html", status_code=429, problem="Too many attempts. Wait a minute.", any_account=True)
 
 
 def _too_slow(refused: Refused) -> Response:
-    page = rendered("refused.html", status_code=refused.status, reason=str(refused))
+    page = render_template("refused.html", status_code=refused.status, reason=str(refused))
     page.headers["Connection"] = "close"
     return page
 
 
 def _not_yours() -> Response:
-    return rendered("refused.html", status_code=403, reason="Only an owner of these surveys may do this.")
+    return render_template("refused.html", status_code=403, reason="Only an owner of these surveys may do this.")
 
 
 def _same_origin(request: Request, settings: ServerSettings) -> bool:

@@ -63,7 +63,7 @@ class Arrivals:
             return
         counts[bucket] = 1
         self._first.setdefault(fingerprint, bucket)
-        for old in [one for one in counts if one <= bucket - KEPT_BUCKETS]:
+        for old in [suspect for suspect in counts if suspect <= bucket - KEPT_BUCKETS]:
             del counts[old]
 
     def burst(self, fingerprint: str) -> Burst | None:
@@ -106,7 +106,7 @@ def copies(reports: ReportSource, typed: Typed = lambda version: frozenset()) ->
     answers, the expected number of different reports that come k times or more is at most P(Bin(n, c) >= k) / c, where k is at
     least twice what n * c lets expect; added over all public answers this bounds the chance of a false alarm.
     """
-    each = [one for source in sources(reports) for one in _suspects(source, typed(source.questionnaire.name))]
+    each = [suspect for source in sources(reports) for suspect in _suspects(source, typed(source.questionnaire.name))]
     worst = min(each, key=lambda one: one.p, default=None)
     return worst if worst is not None and worst.p < FALSE_ALARM else None
 
@@ -117,10 +117,12 @@ def _suspects(source: Source, typed: frozenset[str]) -> Iterator[Copies]:
     if chance >= 0.5 or source.engine.n_rows < 3:
         return
     try:
-        rows, counts = distinct_rows(source.engine, [one.name for one in questionnaire.report_schema.attributes])
+        rows, counts = distinct_rows(
+            source.engine, [attribute.name for attribute in questionnaire.report_schema.attributes]
+        )
     except TacitError:  # sets that are stored elsewhere cannot be listed
         return
-    cell = _cells([rows[one.name] for one in questionnaire.public], len(counts))
+    cell = _cells([rows[name.name] for name in questionnaire.public], len(counts))
     people = np.bincount(cell, counts)
     most = np.zeros(len(people))
     np.maximum.at(most, cell, counts)

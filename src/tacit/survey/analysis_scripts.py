@@ -88,14 +88,16 @@ def _version(survey: StoredSurvey, questionnaire: Questionnaire) -> Iterator[str
         yield f"print(prop.table(table({rows}[[{_r_text(attribute.name)}]])))"
     for group in questionnaire.groups:
         for attribute in group.attributes:
-            (part,) = parts_for(questionnaire, [attribute.name])
-            yield _estimate(group, attribute, part, rows, version)
+            (group_part,) = parts_for(questionnaire, [attribute.name])
+            yield _estimate(group, attribute, group_part, rows, version)
 
 
 def _estimate(group: Group, attribute: Attribute, part: Part, rows: str, version: str) -> str:
     if not part.estimator.is_invertible():
         return f"# {attribute.name}: the reports do not tell its answers apart."
-    columns = part.channel.report_attributes([one for one in group.attributes if one.name in part.covered])
+    columns = part.channel.report_attributes(
+        [attribute for attribute in group.attributes if attribute.name in part.covered]
+    )
     read, cells = _read(columns, rows), math.prod(part.estimator.tally_shape)
     if read is None or cells * attribute.size > MOST_WEIGHTS:
         why = "reports that base R does not read" if read is None else "too many possible reports for a script"

@@ -69,7 +69,7 @@ def read_file(entry: Located, folder: Path | None, languages: Sequence[str]) -> 
 
 def _columns(header: Sequence[str], entry: Located, name: str, languages: Sequence[str]) -> dict[str, int]:
     """Which column holds the texts of each language."""
-    own = {}
+    columns = {}
     for at, column in enumerate(header):
         label = _LABEL.fullmatch(column)
         if column != "name" and (label is None or label["language"] not in (None, *languages)):
@@ -78,10 +78,10 @@ def _columns(header: Sequence[str], entry: Located, name: str, languages: Sequen
                 f"{', '.join(languages)}."
             )
         if label is not None:
-            own[label["language"]] = at
+            columns[label["language"]] = at
     if "name" not in header or len(set(header)) < len(header):
         entry.refuse(f"{name} must begin with a line that names its columns, each once, such as: name,label")
-    return {language: own.get(language, own.get(None, header.index("name"))) for language in languages}
+    return {language: columns.get(language, columns.get(None, header.index("name"))) for language in languages}
 
 
 def check_count(entry: Located, count: int) -> None:
@@ -94,8 +94,8 @@ def check_count(entry: Located, count: int) -> None:
 
 def list_text(answers: Sequence[Mapping[str, Any]], languages: Sequence[str]) -> str:
     """A list of answers as it is served and hashed."""
-    names = [one["name"] for one in answers]
-    texts = {language: [one["text"][language] for one in answers] for language in languages}
+    names = [answer["name"] for answer in answers]
+    texts = {language: [answer["text"][language] for answer in answers] for language in languages}
     return canonical({"names": names, "texts": texts})
 
 
@@ -107,7 +107,7 @@ def taken_apart(document: Document) -> tuple[Document, dict[str, str]]:
     """The document with its long lists of answers as hashes, and their texts by hash."""
     lists: dict[str, str] = {}
     shortened: dict[str, Document] = {}
-    for question in (one for page in document["pages"] for one in page["questions"]):
+    for question in (question for page in document["pages"] for question in page["questions"]):
         if has_one_answer(question) and len(question["answers"]) > IN_DEFINITION:
             text = list_text(question["answers"], document["languages"])
             lists[text_hash(text)] = text
@@ -115,15 +115,18 @@ def taken_apart(document: Document) -> tuple[Document, dict[str, str]]:
     if not shortened:
         return document, {}
     pages = [
-        {**page, "questions": [_with(one, shortened.get(one["name"])) for one in page["questions"]]}
+        {**page, "questions": [_with(question, shortened.get(question["name"])) for question in page["questions"]]}
         for page in document["pages"]
     ]
     scheme = document["scheme"]
     attributes = [
-        _with(one, {**shortened[one["name"]], "more": one["answers"][shortened[one["name"]]["count"] :]})
-        if one["name"] in shortened
-        else one
-        for one in scheme["attributes"]
+        _with(
+            attribute,
+            {**shortened[attribute["name"]], "more": attribute["answers"][shortened[attribute["name"]]["count"] :]},
+        )
+        if attribute["name"] in shortened
+        else attribute
+        for attribute in scheme["attributes"]
     ]
     return {**document, "pages": pages, "scheme": {**scheme, "attributes": attributes}}, lists
 
@@ -136,10 +139,12 @@ def put_together(document: Document, lists: Mapping[str, str]) -> Document:
     """The document with every answer in its place; a list that is not the one its hash names is refused."""
     read = {mark: _read(mark, text) for mark, text in lists.items()}
     pages = [
-        {**page, "questions": [_with(one, _answers(one["answers"], read)) for one in page["questions"]]}
+        {**page, "questions": [_with(question, _answers(question["answers"], read)) for question in page["questions"]]}
         for page in document["pages"]
     ]
-    attributes = [_with(one, _names(one["answers"], read)) for one in document["scheme"]["attributes"]]
+    attributes = [
+        _with(attribute, _names(attribute["answers"], read)) for attribute in document["scheme"]["attributes"]
+    ]
     return {**document, "pages": pages, "scheme": {**document["scheme"], "attributes": attributes}}
 
 
@@ -155,32 +160,32 @@ def _read(mark: str, text: str) -> Document:
 def _answers(given: Any, lists: Mapping[str, Document]) -> Any:
     if not isinstance(given, dict):
         return given
-    known = _known(given, lists)
-    languages = list(known["texts"])
-    rows = zip(known["names"], *known["texts"].values(), strict=True)
+    content = _named_list(given, lists)
+    languages = list(content["texts"])
+    rows = zip(content["names"], *content["texts"].values(), strict=True)
     return [{"name": name, "text": dict(zip(languages, texts, strict=True))} for name, *texts in rows]
 
 
 def _names(given: Any, lists: Mapping[str, Document]) -> Any:
-    return [*_known(given, lists)["names"], *given["more"]] if isinstance(given, dict) else given
+    return [*_named_list(given, lists)["names"], *given["more"]] if isinstance(given, dict) else given
 
 
-def _known(given: Mapping[str, Any], lists: Mapping[str, Document]) -> Document:
+def _named_list(given: Mapping[str, Any], lists: Mapping[str, Document]) -> Document:
     if given.get("list") not in lists:
         raise InvalidInput(
             "The definition names a list of answers that is missing. Give definition.json of the export, or the address "
             "of the running survey."
         )
-    known = lists[given["list"]]
-    if len(known["names"]) != given["count"]:
+    content = lists[given["list"]]
+    if len(content["names"]) != given["count"]:
         raise InvalidInput(
-            f"The definition says that a list has {given['count']:,} answers, and it has {len(known['names']):,}."
+            f"The definition says that a list has {given['count']:,} answers, and it has {len(content['names']):,}."
         )
-    return known
+    return content
 
 
 def lists_named(document: Document) -> list[str]:
     """The hashes of the lists that a document names, each once."""
-    every = [one["answers"] for page in document["pages"] for one in page["questions"]]
-    every += [one["answers"] for one in document["scheme"]["attributes"]]
-    return list(dict.fromkeys(str(one.get("list")) for one in every if isinstance(one, dict)))
+    every = [question["answers"] for page in document["pages"] for question in page["questions"]]
+    every += [attribute["answers"] for attribute in document["scheme"]["attributes"]]
+    return list(dict.fromkeys(str(attribute.get("list")) for attribute in every if isinstance(attribute, dict)))

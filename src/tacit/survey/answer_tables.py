@@ -88,21 +88,21 @@ class EstimateTable:
             }
             for row in self.rows
         ]
-        shown = {"attribute": self.attribute, "label": self.title, "disguised": self.is_disguised, "cells": cells}
+        document = {"attribute": self.attribute, "label": self.title, "disguised": self.is_disguised, "cells": cells}
         more = {"hidden": self.hidden, "unlisted": self.unlisted}
-        return shown | {name: count for name, count in more.items() if count}
+        return document | {name: count for name, count in more.items() if count}
 
 
 def screened_out_answers(definition: Definition) -> list[tuple[str, str]]:
     """Public answers that alone end the questions: the attribute and the answer. Nobody's report holds them."""
     reported = attributes_of(definition.questions)
     return [
-        (reported[one["question"], one.get("option")], answer)
+        (reported[condition["question"], condition.get("option")], answer)
         for screen_out in definition.document.get("screen_out", [])
         for conditions in alternatives_of(screen_out["when"])
-        for one in conditions
+        for condition in conditions
         if len(conditions) == 1
-        for answer in one["answers"]
+        for answer in condition["answers"]
     ]
 
 
@@ -142,9 +142,9 @@ def _given_away(hidden: Hidden, counts: NDArray[np.float64], least: int) -> Hidd
     sums = np.zeros((sum(hidden.shape), len(rows)))
     sums[rows, np.arange(len(rows))] = sums[len(hidden) + columns, np.arange(len(rows))] = 1
     # What of each cell the sums determine: 1 where they tell it.
-    told = np.einsum("cs,sc->c", np.linalg.pinv(sums), sums)
+    information = np.einsum("cs,sc->c", np.linalg.pinv(sums), sums)
     more = np.zeros_like(hidden)
-    for place in np.flatnonzero((told > 1 - 1e-6) & (counts[rows, columns] < least - 0.5)):
+    for place in np.flatnonzero((information > 1 - 1e-6) & (counts[rows, columns] < least - 0.5)):
         row, column = rows[place], columns[place]
         line = [(row, other) for other in np.flatnonzero(~hidden[row])]
         line += [(other, column) for other in np.flatnonzero(~hidden[:, column])]
@@ -185,7 +185,7 @@ class AnswerTables:
             counted = estimate(self.reports, list(names))
         except NotEstimable:  # nobody was asked both
             return False
-        people = (counted.probabilities * counted.n_reports)[np.ix_(*(~self.screened_out(one) for one in names))]
+        people = (counted.probabilities * counted.n_reports)[np.ix_(*(~self.screened_out(name) for name in names))]
         return bool((too_few(people) if len(names) == 1 else too_few_crossed(people)).any())
 
     def question(self, name: str) -> EstimateTable:
@@ -214,8 +214,8 @@ class AnswerTables:
         attribute = self.definition.scheme.schema[name]
         interval = estimated.interval(1 - 0.05 / attribute.size)
         is_public = self.is_public(name)
-        shown = ~hidden if is_public else interval.low > 0
-        largest = [code for code in np.argsort(-estimated.probabilities, kind="stable") if shown[code]][:MOST_ROWS]
+        is_certain = ~hidden if is_public else interval.low > 0
+        largest = [code for code in np.argsort(-estimated.probabilities, kind="stable") if is_certain[code]][:MOST_ROWS]
         rows = []
         for code in largest:
             share = float(estimated.probabilities[code])
@@ -235,12 +235,12 @@ class AnswerTables:
         )  # fmt: skip
 
     def _shift(self, name: str, code: int, share: float, n_reports: int) -> float:
-        group = next((one for one in self.definition.groups if name in one.names), None)
+        group = next((group for group in self.definition.groups if name in group.names), None)
         if group is None:
             return self.fakes / (n_reports + self.fakes) * max(share, 1 - share)
         return largest_shift(group, name, code, share, n_reports, self.fakes)
 
-    def crossed(self, name: str, by: str) -> EstimateTable:
+    def cross_tables(self, name: str, by: str) -> EstimateTable:
         """The joint shares of two questions' answers."""
         from tacit.estimation import estimate
 
@@ -264,10 +264,10 @@ class AnswerTables:
         """
         hidden = np.ones(people.shape, dtype=bool)
         asked = np.ix_(~self.screened_out(by), ~self.screened_out(name))
-        hidden[asked] = self._hidden(people[asked], by, name, within=within)
+        hidden[asked] = self._hide_small(people[asked], by, name, within=within)
         return hidden
 
-    def _hidden(self, people: NDArray[np.float64], by: str, name: str, *, within: bool) -> Hidden:
+    def _hide_small(self, people: NDArray[np.float64], by: str, name: str, *, within: bool) -> Hidden:
         if self.is_public(by) and self.is_public(name):
             return too_few_crossed(people)
         hidden = np.zeros(people.shape, dtype=bool)

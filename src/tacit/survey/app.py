@@ -55,7 +55,7 @@ class SurveyServer:
         ]
         pages = Starlette(
             routes=self.routes,
-            exception_handlers={TacitError: _refused, HTTPException: _not_here},
+            exception_handlers={TacitError: _refusal, HTTPException: _not_here},
             lifespan=self._lifespan,
         )
         # Starlette would repeat the host that was asked for, and send people who came by https to http.
@@ -110,7 +110,7 @@ class Guarded:
         return guarded
 
 
-async def _refused(request: Request, error: Exception) -> Response:
+async def _refusal(request: Request, error: Exception) -> Response:
     status = 503 if isinstance(error, StoreUnavailable) else 400
     return JSONResponse({"error": reason_for_clients(error)}, status_code=status)
 

@@ -56,7 +56,7 @@ def page_scripts() -> tuple[Inline, ...]:
     named = (f"kinds/{file_name(kind)}" for kind in KINDS)
     scripts = [f'import * as {Path(name).name} from "./{name}.js";\n' for name in named if name in modules]
     modules["page"] = "".join(scripts) + modules["page"]
-    return tuple(Inline(part) for part in joined(modules, ENTRIES))
+    return tuple(Inline(script) for script in join_scripts(modules, ENTRIES))
 
 
 def page_modules() -> dict[str, str]:
@@ -67,7 +67,7 @@ def page_modules() -> dict[str, str]:
     }
 
 
-def joined(modules: dict[str, str], entries: Sequence[str]) -> list[str]:
+def join_scripts(modules: dict[str, str], entries: Sequence[str]) -> list[str]:
     """A script for each entry with what it imports, each module once: a function that returns its exports."""
     placed: set[str] = set()
 

@@ -25,11 +25,11 @@ from tacit.survey.answer_lists import IN_DEFINITION
 from tacit.survey.definition_questions import (
     Document,
     attribute_names,
-    dealt,
     dealt_in,
     is_hidden,
     questions_of,
     special_answers,
+    versions_of,
 )
 from tacit.survey.routes import asked_of, attributes_of, conditions_of
 
@@ -99,28 +99,32 @@ def asked_blocks(document: Document, deal: int) -> Iterator[AskedBlock]:
     by_name = {question["name"]: question for question in questions_of(document)}
     reported = attributes_of(by_name.values())
     for question in by_name.values():
-        own = [homes[name] for name in attribute_names(question) if name in homes]
-        if own and (special_answers(question) or question["when"]):
-            for one in own:
-                unite(one, own[0])
-        for condition in conditions_of(question) if own else []:
+        own_homes = [homes[name] for name in attribute_names(question) if name in homes]
+        if own_homes and (special_answers(question) or question["when"]):
+            for one in own_homes:
+                unite(one, own_homes[0])
+        for condition in conditions_of(question) if own_homes else []:
             before = reported[condition["question"], condition.get("option")]
             if before in homes:
-                unite(own[0], homes[before])
+                unite(own_homes[0], homes[before])
     for head in dict.fromkeys(block):
         members = tuple(group for index, group in enumerate(groups) if block[index] == head)
         names = {name for group in members for name in group.names}
-        questions = tuple(one for one in by_name.values() if names & set(attribute_names(one)))
+        questions = tuple(question for question in by_name.values() if names & set(attribute_names(question)))
         situations, worst = _figures(document, deal, members, questions)
         yield AskedBlock(members, questions, tuple(situations), worst)
 
 
 def group_programs(document: Document, deal: int) -> list[GroupProgram]:
-    answers = {one["name"]: tuple(one["answers"]) for one in document["scheme"]["attributes"]}
+    answers = {attribute["name"]: tuple(attribute["answers"]) for attribute in document["scheme"]["attributes"]}
     groups = []
-    for group, program in zip(dealt(document)[deal]["groups"], document["programs"][deal], strict=True):
+    for group, program in zip(versions_of(document)[deal]["groups"], document["programs"][deal], strict=True):
         records = group.get("records")
-        listed = [tuple(NOT_ASKED if one is None else one for one in record) for record in records] if records else None
+        listed = (
+            [tuple(NOT_ASKED if answer is None else answer for answer in record) for record in records]
+            if records
+            else None
+        )
         names = tuple(group["attributes"])
         made = GroupProgram(names, tuple(answers[name] for name in names), tuple(listed) if listed else None, program)
         assert made.node.report_radices  # read now, so that a bad program is refused before anything else is computed
@@ -132,7 +136,10 @@ def _figures(
     document: Document, deal: int, groups: Sequence[GroupProgram], questions: Sequence[Document]
 ) -> tuple[list[Situation], dict[str, float]]:
     """A block's amplifications, and how sure its least lucky report makes someone of each attribute's answer."""
-    is_free = all(not one["when"] and not (special_answers(one) and len(one["attributes"]) > 1) for one in questions)
+    is_free = all(
+        not question["when"] and not (special_answers(question) and len(question["attributes"]) > 1)
+        for question in questions
+    )
     if len(groups) == 1 and groups[0].records is None and is_free and not is_listed(groups[0].node):
         gamma, worst = _large(document, groups[0])
         return [({}, gamma)], worst
@@ -145,19 +152,19 @@ def _figures(
     situations = {mask.tobytes(): mask for mask in masks}
     n_reports = math.prod(group.node.report_count for group in groups)
     is_written = n_reports * max(int(mask.sum()) for mask in situations.values()) <= WRITTEN
-    told, worst = {}, dict.fromkeys((one.name for one in records.attributes), 0.0)
-    figures = _written if is_written else _bounds
+    gammas, worst = {}, dict.fromkeys((attribute.name for attribute in records.attributes), 0.0)
+    figures = _written_figures if is_written else _bounds
     for key, mask in situations.items():
-        told[key], sures = figures(document, groups, records, mask)
+        gammas[key], sures = figures(document, groups, records, mask)
         worst = {name: max(worst[name], sures[name]) for name in worst}
-    return [(one, told[mask.tobytes()]) for one, mask in zip(known, masks, strict=True)], worst
+    return [(situation, gammas[mask.tobytes()]) for situation, mask in zip(known, masks, strict=True)], worst
 
 
 def _large(document: Document, group: GroupProgram) -> tuple[float, dict[str, float]]:
     """The figures of a group whose law is not written out; under a stated prior a bound from the amplification."""
     gamma = float(amplification(group.program, group.radices))
     worst = dict(zip(group.names, worst_answers(group.program, group.radices), strict=True))
-    stated = _stated(document, group)
+    stated = _stated_prior(document, group)
     if stated is not None:
         table = stated.reshape(group.radices)
         for axis, name in enumerate(group.names):
@@ -182,12 +189,12 @@ def _routed_by_public(
     if figures is None:
         return None
     gamma, sure = float(figures[0]), float(figures[1])
-    stated = _stated(document, group)
+    stated = _stated_prior(document, group)
     if stated is not None and stated[:asked].any():
         sure = max(sure, made_sure(float(stated[:asked].max() / stated[:asked].sum()), gamma))
     routing, (own,) = _routing(document, deal, questions, set(group.names))
     situations: list[Situation] = [
-        (known, gamma if own.is_asked(known) else 1.0) for known in routing.public_situations([own])
+        (situations, gamma if own.is_asked(situations) else 1.0) for situations in routing.public_situations([own])
     ]
     return situations, {group.names[0]: sure}
 
@@ -211,37 +218,46 @@ def _situations(
     document: Document, deal: int, questions: Sequence[Document], names: set[str]
 ) -> tuple[Records, list[dict[str, str]], list[NDArray[np.bool_]]]:
     """The records that a block can have, the public situations it depends on, and which records are possible in each."""
-    sizes = {one["name"]: Attribute(one["name"], tuple(one["answers"])) for one in document["scheme"]["attributes"]}
+    sizes = {
+        attribute["name"]: Attribute(attribute["name"], tuple(attribute["answers"]))
+        for attribute in document["scheme"]["attributes"]
+    }
     routing, block = _routing(document, deal, questions, names)
-    attributes = [sizes[name] for one in block for name in one.attributes]
+    attributes = [sizes[name] for question in block for name in question.attributes]
     records = routing.records(block, attributes)
-    known = routing.public_situations(block)
-    return records, known, [routing.possible(block, one, records) for one in known]
+    situations = routing.public_situations(block)
+    return records, situations, [routing.possible(block, one, records) for one in situations]
 
 
 def _routing(
     document: Document, deal: int, questions: Sequence[Document], names: set[str]
 ) -> tuple[Routing, list[Asked]]:
     """The routing of a version as far as a block of these attributes is concerned, and the block's own questions in it."""
-    version = dealt(document)[deal]["name"]
-    hidden = {name for one in questions_of(document) if is_hidden(one) for name in attribute_names(one)} - names
-    asked = [one for one in questions_of(document) if one["attributes"]]
+    version = versions_of(document)[deal]["name"]
+    hidden = {
+        name for question in questions_of(document) if is_hidden(question) for name in attribute_names(question)
+    } - names
+    asked = [question for question in questions_of(document) if question["attributes"]]
     reported = attributes_of(asked)
-    absent = [one for one in asked if not is_hidden(one) and version not in dealt_in(one, dealt(document))]
-    routing = Routing(tuple(asked_of(one, reported, hidden, is_absent=one in absent) for one in asked))
+    absent = [
+        question
+        for question in asked
+        if not is_hidden(question) and version not in dealt_in(question, versions_of(document))
+    ]
+    routing = Routing(tuple(asked_of(question, reported, hidden, is_absent=question in absent) for question in asked))
     return routing, [one for one in routing.questions if one.name in {question["name"] for question in questions}]
 
 
 def _possible_answers(records: Records, mask: NDArray[np.bool_]) -> list[dict[str, str]]:
-    names = [one.name for one in records.attributes]
+    names = [attribute.name for attribute in records.attributes]
     return [
-        dict(zip(names, one, strict=True))
-        for one, is_possible in zip(records.answers, mask, strict=True)
+        dict(zip(names, record, strict=True))
+        for record, is_possible in zip(records.answers, mask, strict=True)
         if is_possible
     ]
 
 
-def _written(
+def _written_figures(
     document: Document, groups: Sequence[GroupProgram], records: Records, mask: NDArray[np.bool_]
 ) -> tuple[float, dict[str, float]]:
     answers = _possible_answers(records, mask)
@@ -250,7 +266,7 @@ def _written(
         rows = _group_law(json.dumps(group.program), group.radices, tuple(group.digits(record) for record in answers))
         law = (law[:, None, :] * rows[None, :, :]).reshape(-1, len(answers))
     law = law[law.any(axis=1)]
-    names = [one.name for one in records.attributes]
+    names = [attribute.name for attribute in records.attributes]
     worst = dict.fromkeys(names, 0.0)
     for prior in _priors(document, groups, answers, records.even(mask)[mask]):
         joint_chances = law * prior
@@ -258,8 +274,8 @@ def _written(
         shares = joint_chances / joint_chances.sum(axis=1, keepdims=True)
         for name in names:
             for answer in {record[name] for record in answers} - {NOT_ASKED}:
-                own = shares[:, [record[name] == answer for record in answers]].sum(axis=1)
-                worst[name] = max(worst[name], float(own.max(initial=0.0)))
+                sums = shares[:, [record[name] == answer for record in answers]].sum(axis=1)
+                worst[name] = max(worst[name], float(sums.max(initial=0.0)))
     return _ratio(law), worst
 
 
@@ -273,8 +289,10 @@ def _ratio(law: Array) -> float:
 def _group_law(program: str, radices: tuple[int, ...], truths: tuple[tuple[int, ...], ...]) -> Array:
     """The chance of every report under each of these truths."""
     node = compiled(json.loads(program), radices)
-    known = {truth: np.array([float(node.chance(truth, report)) for report in node.reports()]) for truth in set(truths)}
-    return np.stack([known[truth] for truth in truths], axis=1)
+    chances = {
+        truth: np.array([float(node.chance(truth, report)) for report in node.reports()]) for truth in set(truths)
+    }
+    return np.stack([chances[truth] for truth in truths], axis=1)
 
 
 def _priors(
@@ -284,7 +302,7 @@ def _priors(
     yield even
     stated = None
     for group in groups:
-        prior = _stated(document, group)
+        prior = _stated_prior(document, group)
         if prior is not None:
             numbers = np.array([joint(group.digits(record), group.radices) for record in answers])
             share = np.bincount(numbers, even, minlength=len(prior))
@@ -293,7 +311,7 @@ def _priors(
         yield stated
 
 
-def _stated(document: Document, group: GroupProgram) -> Array | None:
+def _stated_prior(document: Document, group: GroupProgram) -> Array | None:
     """The prior that the scheme states for a group's records; None where it states none."""
     stated = document["scheme"].get("prior") or {}
     if "+".join(group.names) in stated:
@@ -312,7 +330,7 @@ def _bounds(
     """Figures that the truth cannot exceed: the product of the groups' amplifications, applied to the priors."""
     several = mask.sum() > 1  # where the public answers leave one record, nothing is left to tell
     gamma = math.prod(float(amplification(group.program, group.radices)) for group in groups) if several else 1.0
-    worst = dict.fromkeys((one.name for one in records.attributes), 0.0)
+    worst = dict.fromkeys((attribute.name for attribute in records.attributes), 0.0)
     for prior in _priors(document, groups, _possible_answers(records, mask), records.even(mask)[mask]):
         for axis, attribute in enumerate(records.attributes):
             shares = np.bincount(records.codes[mask, axis], prior, len(attribute.answers)) / max(

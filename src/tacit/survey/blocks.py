@@ -28,7 +28,7 @@ def legal_records(routing: Routing, questions: Sequence[Asked], attributes: Sequ
     records = routing.records(questions, attributes)
     if len(records) > MOST_RECORDS:
         raise InvalidInput(
-            f"{', '.join(one.name for one in questions)} have {len(records):,} legal records together, more than a page can "
+            f"{', '.join(each.name for each in questions)} have {len(records):,} legal records together, more than a page can "
             f"explain ({MOST_RECORDS:,}). Ask fewer questions after one answer, offer fewer answers "
             "(prefer_not_to_say: false), or ask some of them of everybody."
         )
@@ -42,14 +42,14 @@ def planned_channel(
     questions: Sequence[Asked], records: Records, gamma: float, together: Sequence[Sequence[str]]
 ) -> dict[str, Any]:
     """The channel of least error for a block, within an amplification."""
-    key = tuple((one.name, one.attributes, one.earlier) for one in questions)
+    key = tuple((question.name, question.attributes, question.earlier) for question in questions)
     listed = tuple(tuple(record) for record in records.to_document())
     wanted = tuple(tuple(names) for names in together)
-    return _planned(key, listed, records.attributes, gamma, wanted)
+    return _plan_channel(key, listed, records.attributes, gamma, wanted)
 
 
 @lru_cache(maxsize=64)
-def _planned(
+def _plan_channel(
     questions: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...],
     listed: tuple[tuple[str | None, ...], ...],
     attributes: tuple[Attribute, ...],
@@ -59,19 +59,19 @@ def _planned(
     from tacit.design.blocks import LARGEST_LAW, Block, block_ways
 
     place = {attribute.name: index for index, attribute in enumerate(attributes)}
-    earlier = {name: [one for one in before if one in place] for _, names, before in questions for name in names}
-    own = {name: [place[one] for one in names] for name, names, _ in questions}
+    earlier = {name: [name for name in before if name in place] for _, names, before in questions for name in names}
+    indices = {name: [place[name] for name in names] for name, names, _ in questions}
     wanted: list[tuple[int, ...]] = [(index,) for index in range(len(attributes))]
     for names in together:
-        if all(name in own for name in names):
-            wanted.append(tuple(index for name in names for index in own[name]))
+        if all(name in indices for name in names):
+            wanted.append(tuple(index for name in names for index in indices[name]))
     records = Records.from_document(attributes, [list(record) for record in listed])
     closures = tuple(_closure(attribute.name, earlier, place) for attribute in attributes)
     every = block_ways(Block(records, closures, tuple(wanted)), gamma)
     ways = [way for way in every if way.n_reports * len(records) <= LARGEST_LAW]
     if not ways:
         raise InvalidInput(
-            f"{', '.join(own)} have {len(listed):,} legal records together: no disguise of them is small enough for a page. "
+            f"{', '.join(indices)} have {len(listed):,} legal records together: no disguise of them is small enough for a page. "
             "Ask fewer questions after one answer, or ask some of them of everybody."
         )
     return ways[0].channel
@@ -86,4 +86,4 @@ def _closure(name: str, earlier: dict[str, list[str]], place: dict[str, int]) ->
         if one not in made:
             made.append(one)
             waiting.extend(earlier[one])
-    return tuple(sorted(place[one] for one in made))
+    return tuple(sorted(place[name] for name in made))

@@ -34,9 +34,9 @@ class Wave:
 
     @classmethod
     def of(cls, store: Store, survey: StoredSurvey) -> Wave:
-        kept = KEPT.of(store, survey)
-        if not survey.definition.is_panel or not 0 < kept.counts.reports <= MOST_LINKED:
-            return cls(survey, kept.counts.reports, kept.reports, None)
+        counts_kept = KEPT.of(store, survey)
+        if not survey.definition.is_panel or not 0 < counts_kept.counts.reports <= MOST_LINKED:
+            return cls(survey, counts_kept.counts.reports, counts_kept.reports, None)
         reports, people = _reports_of_people(store, survey)
         return cls(survey, len(people), reports, people)
 
@@ -69,8 +69,8 @@ def waves_with_reports(store: Store, survey: StoredSurvey) -> list[Wave]:
     series = survey.definition.series
     if series is None:
         return []
-    stored = [one for one in store.surveys() if one.definition.series == series]
-    waves = (Wave.of(store, one) for one in sorted(stored, key=lambda one: int(one.definition.wave)))
+    stored = [wave for wave in store.surveys() if wave.definition.series == series]
+    waves = (Wave.of(store, wave) for wave in sorted(stored, key=lambda one: int(one.definition.wave)))
     return [wave for wave in waves if wave.n_reports > 0]
 
 

@@ -37,7 +37,7 @@ def read_code(typed: str) -> str:
     return code
 
 
-def printed(code: str) -> str:
+def print_code(code: str) -> str:
     return "-".join(code[at : at + 4] for at in range(0, LENGTH, 4))
 
 

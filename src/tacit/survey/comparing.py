@@ -38,12 +38,12 @@ def compared_arms(reports: ReportSource, definition: Definition) -> list[Compare
     """The pooled device and self arms beside the direct one, for every question that has one."""
     names = definition.scheme.schema.names
     return [
-        one
+        row
         for name in names
         if not definition.is_long(name)
         and f"{name}{DIRECT_SUFFIX}" in names
         and f"{name}{DIRECT_SUFFIX}" in definition.scheme.public_names
-        for one in _arm(reports, name)
+        for row in _arm(reports, name)
     ]
 
 
@@ -57,15 +57,15 @@ def _arm(reports: ReportSource, name: str) -> list[Compared]:
     if people < 1:
         return []
     few = too_few([share * estimated.n_reports for share in direct.values()])
-    shown = {answer for answer, is_hidden in zip(direct, few, strict=True) if not is_hidden}
+    answers_to_show = {answer for answer, is_hidden in zip(direct, few, strict=True) if not is_hidden}
     compared = []
     for cell in estimate(reports, [name]).cells():
         answer = cell["answers"][name]
-        if answer not in shown:
+        if answer not in answers_to_show:
             continue
         share = direct[answer] / asked
         error = math.sqrt(cell["standard_error"] ** 2 + share * (1 - share) / people)
-        compared.append(_compared(name, answer, cell["probability"], share, error))
+        compared.append(_compare_answers(name, answer, cell["probability"], share, error))
     return compared
 
 
@@ -75,10 +75,10 @@ def control_items(reports: ReportSource, definition: Definition) -> list[Compare
     What is known is known of people's answers, so they are shares of those who gave one.
     """
     return [
-        one
+        row
         for question in definition.questions
         if question.get("known")
-        for one in _control(reports, question["name"], question["known"])
+        for row in _control(reports, question["name"], question["known"])
     ]
 
 
@@ -93,11 +93,11 @@ def _control(reports: ReportSource, name: str, known: list[float]) -> list[Compa
         ratio = float(estimated.probabilities[code]) / answered
         slope = ((np.arange(len(given)) == code) - ratio * given) / answered
         error = math.sqrt(max(float(slope @ estimated.covariance @ slope), 0.0))
-        compared.append(_compared(name, estimated.attributes[0].answers[code], ratio, share, error))
+        compared.append(_compare_answers(name, estimated.attributes[0].answers[code], ratio, share, error))
     return compared
 
 
-def _compared(name: str, answer: str, disguised: float, other: float, error: float) -> Compared:
+def _compare_answers(name: str, answer: str, disguised: float, other: float, error: float) -> Compared:
     difference = disguised - other
     p = math.erfc(abs(difference) / error / math.sqrt(2)) if error > 0 else float(difference == 0)
     return Compared(name, answer, disguised, other, difference, error, p)

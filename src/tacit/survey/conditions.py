@@ -55,12 +55,12 @@ def _ways(name: str, wanted: Located, seen: Mapping[str, Question]) -> tuple[Con
         )
     names = [item.text("An answer") for item in (wanted.value if isinstance(wanted.value, list) else [wanted])]
     if question.has_one_answer:
-        known = question.attributes[0][1]
+        allowed = question.attributes[0][1]
     else:
-        known = (*(option for option, _ in question.answers), *question.special)
+        allowed = (*(option for option, _ in question.answers), *question.special)
     for answer in names:
-        if answer not in known:
-            wanted.refuse(f"when: {name!r} has no answer {answer!r}. Its answers: {', '.join(known)}.")
+        if answer not in allowed:
+            wanted.refuse(f"when: {name!r} has no answer {answer!r}. Its answers: {', '.join(allowed)}.")
     if question.has_one_answer:
         return (Condition(name, tuple(names)),)
     first = question.answers[0][0]
@@ -70,12 +70,12 @@ def _ways(name: str, wanted: Located, seen: Mapping[str, Question]) -> tuple[Con
 
 
 def names_in(alternatives: Alternatives) -> list[str]:
-    return list(dict.fromkeys(one.question for alternative in alternatives for one in alternative))
+    return list(dict.fromkeys(condition.question for alternative in alternatives for condition in alternative))
 
 
 def to_document(alternatives: Alternatives) -> list[dict[str, Any]]:
     """As a definition states it: the conditions that must all hold, or one entry with the alternatives."""
-    listed = [[_condition_document(one) for one in alternative] for alternative in alternatives]
+    listed = [[_condition_document(condition) for condition in alternative] for alternative in alternatives]
     return listed[0] if len(listed) == 1 else [{"any": listed}] if listed else []
 
 
@@ -94,7 +94,7 @@ def read_screen_out(item: Located, seen: Mapping[str, Question], text: Texts | N
 def check_somebody_is_asked(entry: Located, screen_outs: Iterable[ScreenOut], seen: Mapping[str, Question]) -> None:
     """Refuse screen-outs that together end the questions for everybody."""
     gone: dict[str, set[str]] = {}
-    for way in (way for one in screen_outs for way in one.when):
+    for way in (way for screen_out in screen_outs for way in screen_out.when):
         if len(way) == 1 and way[0].option is None:
             gone.setdefault(way[0].question, set()).update(way[0].answers)
     for name, answers in gone.items():

@@ -14,7 +14,7 @@ from pyarrow import csv
 from tacit.channel.scheme import Scheme
 from tacit.reports import Reports
 from tacit.survey.exports import reports_of
-from tacit.survey.store.database import quoted
+from tacit.survey.store.database import quote_name
 from tacit.survey.store.sqlite import SqliteDatabase
 from tacit.survey.store.surveys import Store, StoredSurvey
 from tacit.table import Table
@@ -54,10 +54,10 @@ def _is_plain(survey: StoredSurvey) -> bool:
 def coded_reports(store: Store, survey: StoredSurvey) -> Reports:
     """All reports as codes, a byte for most answers."""
     scheme = survey.definition.scheme
-    parts = [_coded(table, scheme) for table in _tables(store, survey)]
+    parts = [_code_column(table, scheme) for table in _tables(store, survey)]
     types = {attribute.name: code_type(attribute.size) for attribute in scheme.report_schema}
     columns = {
-        name: np.concatenate([part[name] for part in parts]) if parts else np.zeros(0, dtype=kind)
+        name: np.concatenate([batch[name] for batch in parts]) if parts else np.zeros(0, dtype=kind)
         for name, kind in types.items()
     }
     return Reports(scheme, (Table(scheme.report_schema, columns),))
@@ -66,7 +66,7 @@ def coded_reports(store: Store, survey: StoredSurvey) -> Reports:
 def _tables(store: Store, survey: StoredSurvey) -> Iterator[pa.Table]:
     """The reports, some batches at a time, every column as numbers of the texts that occur in it."""
     names = survey.wire.names
-    joined = f" || '{SEPARATOR}' || ".join(f"CAST({quoted(name)} AS TEXT)" for name in names)
+    joined = f" || '{SEPARATOR}' || ".join(f"CAST({quote_name(name)} AS TEXT)" for name in names)
     batches = store.database.stream(f"SELECT {joined} FROM {survey.table('reports')}")
     options: dict[str, Any] = {
         "read_options": csv.ReadOptions(column_names=list(names)),
@@ -80,16 +80,16 @@ def _tables(store: Store, survey: StoredSurvey) -> Iterator[pa.Table]:
         yield csv.read_csv(io.BytesIO(text.encode()), **options)
 
 
-def _coded(table: pa.Table, scheme: Scheme) -> dict[str, Any]:
+def _code_column(table: pa.Table, scheme: Scheme) -> dict[str, Any]:
     codes = {}
     for attribute in scheme.report_schema:
         places = {answer: code for code, answer in enumerate(attribute.answers)}
-        shown = table.column(attribute.name).unify_dictionaries()
+        column = table.column(attribute.name).unify_dictionaries()
         chunks = [
-            np.array([places[one] for one in chunk.dictionary.to_pylist()], dtype=code_type(attribute.size))[
+            np.array([places[answer] for answer in chunk.dictionary.to_pylist()], dtype=code_type(attribute.size))[
                 chunk.indices.to_numpy()
             ]
-            for chunk in shown.chunks
+            for chunk in column.chunks
         ]
         codes[attribute.name] = np.concatenate(chunks)
     return codes

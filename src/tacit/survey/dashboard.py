@@ -18,7 +18,7 @@ from tacit.survey.definition import Definition, surest
 from tacit.survey.fake_reports import FitTest, fit_of
 from tacit.survey.group_differences import GroupTable, group_tables
 from tacit.survey.kept_counts import FRESH_UP_TO, KEPT, Kept
-from tacit.survey.mined_models import MinedModel, mined
+from tacit.survey.mined_models import MinedModel, mine_model
 from tacit.survey.questionnaire import Margins
 from tacit.survey.quotas import MET_NOT_GUARANTEED, QuotaCount, quota_counts
 from tacit.survey.second_round import SecondRound, second_round
@@ -127,16 +127,18 @@ def dashboard(
         fakes,
         population if population is not None else survey.definition.population,
     )
-    kept = KEPT.of(store, survey)
+    kept_counts = KEPT.of(store, survey)
     attributes = [(name, survey.definition.label(name)) for name in names]
-    attrition = [f"Panel: {one}." for one in store.attrition(survey)]
-    warnings = [*_warnings(kept.counts), *attrition, *_alarms(kept, survey, arrivals)]
+    attrition = [f"Panel: {row}." for row in store.attrition(survey)]
+    warnings = [*_warnings(kept_counts.counts), *attrition, *_alarms(kept_counts, survey, arrivals)]
     quotas = quota_counts(store, survey)
-    empty = Dashboard(kept.counts, kept.at, attributes, warnings, asked, promises(survey.definition), quotas=quotas)
-    return _filled(empty, store, survey, kept) if empty.is_shown else empty
+    empty = Dashboard(
+        kept_counts.counts, kept_counts.at, attributes, warnings, asked, promises(survey.definition), quotas=quotas
+    )
+    return _fill_dashboard(empty, store, survey, kept_counts) if empty.is_shown else empty
 
 
-def _filled(empty: Dashboard, store: Store, survey: StoredSurvey, kept: Kept) -> Dashboard:
+def _fill_dashboard(empty: Dashboard, store: Store, survey: StoredSurvey, kept: Kept) -> Dashboard:
     definition, asked = survey.definition, empty.asked
     names = definition.scheme.schema.names
     few = [name for name in names if not definition.is_long(name)]
@@ -162,14 +164,14 @@ def _filled(empty: Dashboard, store: Store, survey: StoredSurvey, kept: Kept) ->
         asked=asked,
         promises=empty.promises,
         tables=[tables.question(name) for name in names],
-        crossed=[tables.crossed(name, by) for name in few if name != by] if by else [],
+        crossed=[tables.cross_tables(name, by) for name in few if name != by] if by else [],
         groups=group_tables(tables, few, by, weighting) if by else [],
         weighted=weighted,
         weighting=weighting,
         fits=fits,
         arms=compared_arms(counted, definition),
         controls=control_items(counted, definition),
-        models=mined(kept.reports, asked.target, definition) if asked.target else [],
+        models=mine_model(kept.reports, asked.target, definition) if asked.target else [],
         second=second_round(store, survey),
         quotas=empty.quotas,
         courses=courses(store, survey),
@@ -203,7 +205,7 @@ def _tables(definition: Definition, by: str | None, margins: Sequence[str] = ())
     crossed = [[by, name] for name in few if name != by] if by else []
     plain = [[name] for name in scheme.schema.names] + crossed
     once = [[name] for name in few] + crossed
-    weighted = [[*(one for one in margins if one not in names), *names] for names in once] if margins else []
+    weighted = [[*(name for name in margins if name not in names), *names] for names in once] if margins else []
     return plain + weighted + [list(group.names) for group in definition.groups]
 
 
@@ -211,8 +213,10 @@ def promises(definition: Definition) -> Promises:
     """Worked out once for each survey: a definition never changes."""
     if definition.hash not in _PROMISED:
         answers = definition.whole.answers()
-        told = tuple(Promise(definition.label(one.attribute), surest(one), one.gamma) for one in answers)
-        _PROMISED[definition.hash] = Promises(told, definition.whole.gamma)
+        promises = tuple(
+            Promise(definition.label(answer.attribute), surest(answer), answer.gamma) for answer in answers
+        )
+        _PROMISED[definition.hash] = Promises(promises, definition.whole.gamma)
     return _PROMISED[definition.hash]
 
 
@@ -268,10 +272,10 @@ def results_document(
         "groups": [table.to_document() for table in view.groups],
         "weighted": _weighted_document(view, survey.definition),
         "quotas": [quota.to_document() for quota in view.quotas],
-        "attrition": [one.to_document() for one in store.attrition(survey)],
+        "attrition": [row.to_document() for row in store.attrition(survey)],
         "second_round": None if view.second is None else view.second.to_document(),
-        "arms": [one.to_document() | _in_words(survey.definition, one) for one in view.arms],
-        "controls": [one.to_document() | _in_words(survey.definition, one) for one in view.controls],
+        "arms": [arm.to_document() | _in_words(survey.definition, arm) for arm in view.arms],
+        "controls": [control.to_document() | _in_words(survey.definition, control) for control in view.controls],
         "fit": [{"attributes": list(fit.names), "p_value": fit.p_value, "verdict": fit.verdict} for fit in view.fits],
     }
 

@@ -23,14 +23,14 @@ def read_deals(
     top: Mapping[str, Located], questions: Mapping[str, Question], languages: tuple[str, ...]
 ) -> tuple[Deal, ...]:
     """The versions that a questionnaire names; none where everybody is asked the same."""
-    parts = _checked(_parts(top["split"], questions), top["split"]) if "split" in top else ()
-    arms = _checked(_arms(top["arms"], questions, languages), top["arms"]) if "arms" in top else ()
+    parts = _check_shares(_parts(top["split"], questions), top["split"]) if "split" in top else ()
+    arms = _check_shares(_arms(top["arms"], questions, languages), top["arms"]) if "arms" in top else ()
     if not parts or not arms:
         return parts or arms
-    return tuple(deal for part in parts for deal in _arms_of(part, arms))
+    return tuple(deal for deal_part in parts for deal in _arms_of(deal_part, arms))
 
 
-def _checked(deals: tuple[Deal, ...], place: Located) -> tuple[Deal, ...]:
+def _check_shares(deals: tuple[Deal, ...], place: Located) -> tuple[Deal, ...]:
     shares = sum(deal.share for deal in deals)
     if len(deals) < 2 or any(not 0 < deal.share < 1 for deal in deals) or abs(shares - 1) > 1e-6:
         place.refuse("at least two versions are needed, each with a share above 0, and the shares sum to 1.")
@@ -58,9 +58,11 @@ def _arms_of(part: Deal, arms: Sequence[Deal]) -> list[Deal]:
 def _parts(entry: Located, questions: Mapping[str, Question]) -> tuple[Deal, ...]:
     items = entry.items("split")
     read = [item.mapping("A part", {"name": True, "questions": True, "share": False}) for item in items]
-    asked = [tuple(_sensitive(one, questions) for one in fields["questions"].items("questions")) for fields in read]
+    asked = [
+        tuple(_sensitive(question, questions) for question in fields["questions"].items("questions")) for fields in read
+    ]
     parted = {name for names in asked for name in names}
-    names = [_named(fields["name"]) for fields in read]
+    names = [_read_part_name(fields["name"]) for fields in read]
     for name, fields in zip(names, read, strict=True):
         if names.count(name) > 1:
             fields["name"].refuse(f"the part {name!r} stands here twice. Give each part its own name.")
@@ -76,7 +78,7 @@ def _parts(entry: Located, questions: Mapping[str, Question]) -> tuple[Deal, ...
     )
 
 
-def _named(entry: Located) -> str:
+def _read_part_name(entry: Located) -> str:
     name = entry.text("A part's name")
     if not NAME.fullmatch(name):
         entry.refuse(f"A part's name {name!r} must be a short word of a-z, 0-9 and _ that starts with a letter.")
@@ -84,13 +86,13 @@ def _named(entry: Located) -> str:
 
 
 def _sensitive(entry: Located, questions: Mapping[str, Question]) -> str:
-    hidden = tuple(name for name, one in questions.items() if one.is_hidden)
+    hidden = tuple(name for name, question in questions.items() if question.is_hidden)
     return entry.one_of("The sensitive question", hidden)
 
 
 def _arms(entry: Located, questions: Mapping[str, Question], languages: tuple[str, ...]) -> tuple[Deal, ...]:
     fields = entry.mapping("arms", {"questions": True, DEVICE: False, SELF: False, DIRECT: False})
-    names = [_sensitive(one, questions) for one in fields["questions"].items("questions")]
+    names = [_sensitive(question, questions) for question in fields["questions"].items("questions")]
     if DEVICE not in fields and SELF not in fields:
         entry.refuse("arms need one that disguises: device, or self.")
     for name in names:
@@ -100,9 +102,11 @@ def _arms(entry: Located, questions: Mapping[str, Question], languages: tuple[st
         device_share = fields[DEVICE].number("device")
         deals.append(Deal(DEVICE, device_share, frozenset(), {}, entry, asked=frozenset(names)))
     if SELF in fields:
-        own = fields[SELF].mapping("The arm self", {"share": True, "channel": True, "help": True})
-        device = OwnDevice(own["channel"], read_texts(own["help"], "The help", languages))
-        deals.append(Deal(SELF, own["share"].number("share"), frozenset(), dict.fromkeys(names, device), fields[SELF]))
+        self_fields = fields[SELF].mapping("The arm self", {"share": True, "channel": True, "help": True})
+        device = OwnDevice(self_fields["channel"], read_texts(self_fields["help"], "The help", languages))
+        deals.append(
+            Deal(SELF, self_fields["share"].number("share"), frozenset(), dict.fromkeys(names, device), fields[SELF])
+        )
     if DIRECT in fields:
         deals.append(Deal(DIRECT, fields[DIRECT].number("direct"), frozenset(names), {}, entry, frozenset(names)))
     return tuple(deals)
@@ -111,7 +115,7 @@ def _arms(entry: Located, questions: Mapping[str, Question], languages: tuple[st
 def _check_asked(fields: Mapping[str, Located], questions: Mapping[str, Question], name: str) -> None:
     """What is asked in several ways is asked alone, of everybody, with one answer."""
     question = questions[name]
-    depends = [one.name for one in questions.values() if name in names_in(one.when)]
+    depends = [question.name for question in questions.values() if name in names_in(question.when)]
     if not question.has_one_answer or question.when or depends or question.unrelated or question.mode != "disguised":
         fields["questions"].refuse(
             f"{name!r} cannot be asked in arms: only a disguised question with one answer can, that is asked of everybody and "
@@ -127,7 +131,8 @@ def _check_asked(fields: Mapping[str, Located], questions: Mapping[str, Question
 def with_direct_questions(pages: Sequence[Page], deals: Sequence[Deal]) -> tuple[Page, ...]:
     """The pages, with a direct question beside each that some version asks directly."""
     return tuple(
-        replace(page, questions=tuple(made for one in page.questions for made in _beside(one, deals))) for page in pages
+        replace(page, questions=tuple(made for question in page.questions for made in _beside(question, deals)))
+        for page in pages
     )
 
 

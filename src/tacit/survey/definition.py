@@ -35,7 +35,7 @@ from tacit.survey.questionnaire_file import read_questionnaire
 from tacit.survey.routes import routing_of, routing_of_documents
 from tacit.survey.series import GAMMA_CAP, series_hash
 from tacit.survey.verification import POSTERIOR_CAP, examine
-from tacit.survey.words import released
+from tacit.survey.words import released_words
 from tacit.survey.yaml_lines import Located, parse, read
 
 FORMAT = "tacit-survey/1"
@@ -112,10 +112,13 @@ class Definition:
         }
         if questionnaire.screen_outs:
             document["screen_out"] = [
-                {"when": to_document(one.when), "text": one.text} for one in questionnaire.screen_outs
+                {"when": to_document(screen_out.when), "text": screen_out.text}
+                for screen_out in questionnaire.screen_outs
             ]
         if questionnaire.quotas:
-            document["quotas"] = [{"when": to_document(one.when), "most": one.most} for one in questionnaire.quotas]
+            document["quotas"] = [
+                {"when": to_document(quota.when), "most": quota.most} for quota in questionnaire.quotas
+            ]
         if questionnaire.words:
             document["words"] = questionnaire.words
         if questionnaire.margin is not None:
@@ -136,7 +139,7 @@ class Definition:
     def from_json(cls, text: str) -> Definition:
         """A stored definition; one that was changed is refused."""
         bare = json.loads(text)
-        lists = {mark: canonical(one) for mark, one in bare.pop("lists", {}).items()}
+        lists = {mark: canonical(content) for mark, content in bare.pop("lists", {}).items()}
         if bare.get("format") != FORMAT or bare.get("hash") != document_hash(bare):
             raise InvalidInput("A stored survey definition was changed after it was opened. Restore it from a backup.")
         return cls(put_together(bare, lists) if lists else bare, bare, lists)
@@ -153,7 +156,8 @@ class Definition:
         """The definition with some of its parts exchanged, under its new hash."""
         gone = ("hash", *left_out)
         document, bare = (
-            {name: part for name, part in one.items() if name not in gone} | more for one in (self.document, self.bare)
+            {name: part for name, part in document.items() if name not in gone} | more
+            for document in (self.document, self.bare)
         )
         stamp = {"hash": document_hash(bare)}
         made = Definition({**document, **stamp}, {**bare, **stamp}, self.lists)
@@ -239,8 +243,8 @@ class Definition:
         """The columns of a report: those of the groups, then the public attributes."""
         if not self.scheme.is_dealt:
             return self.scheme.report_schema.attributes
-        every = [one for dealt in self.scheme.questionnaires for one in dealt.report_schema.attributes]
-        return tuple({one.name: one for one in every}.values())
+        every = [attribute for dealt in self.scheme.questionnaires for attribute in dealt.report_schema.attributes]
+        return tuple({attribute.name: attribute for attribute in every}.values())
 
     @cached_property
     def groups(self) -> tuple[Group, ...]:
@@ -279,15 +283,15 @@ class Definition:
         language = language or self.document["languages"][0]
         for question in self.questions:
             if {"attribute": attribute, "option": None} in question["attributes"]:
-                own: dict[str, str] = next((one["text"] for one in question["answers"] if one["name"] == answer), {})
-                if language in own:
-                    return str(own[language])
+                texts: dict[str, str] = next((one["text"] for one in question["answers"] if one["name"] == answer), {})
+                if language in texts:
+                    return str(texts[language])
         return str(self.page_words(language)["answers"].get(answer, answer))
 
     def page_words(self, language: str | None = None) -> dict[str, Any]:
         """The page's own words in one of the survey's languages."""
         language = language or self.document["languages"][0]
-        return self.document.get("words", {}).get(language) or json.loads(released(language))
+        return self.document.get("words", {}).get(language) or json.loads(released_words(language))
 
 
 def _checked_label(document: dict[str, Any], questionnaire: SurveyQuestionnaire) -> dict[str, Any]:
@@ -296,7 +300,7 @@ def _checked_label(document: dict[str, Any], questionnaire: SurveyQuestionnaire)
     What all answers tell together is refused when the survey opens, with the ways out.
     """
     examination = examine(document)
-    places = {one.name: one.place for page in questionnaire.pages for one in page.questions}
+    places = {question.name: question.place for page in questionnaire.pages for question in page.questions}
     for objection in examination.objections:
         if objection.reason != "exceeds":
             named = [places[name] for name in objection.names if name in places]
@@ -353,13 +357,13 @@ def _scheme(questionnaire: SurveyQuestionnaire) -> Scheme:
     routing = routing_of(questionnaire.questions)
     made = [_checked_group(group, schema, routing, questionnaire.allow_unbounded) for group in groups]
     if questionnaire.deals:
-        document["questionnaires"] = _dealt(questionnaire, made, schema, routing)
+        document["questionnaires"] = _versions_document(questionnaire, made, schema, routing)
     else:
         document["groups"] = made
     return Scheme.from_document(document | ({"prior": prior} if prior else {}))
 
 
-def _dealt(
+def _versions_document(
     questionnaire: SurveyQuestionnaire, made: list[dict[str, Any]], schema: Schema, routing: Routing
 ) -> list[dict[str, Any]]:
     """The groups of each version that a respondent may be dealt."""
@@ -438,7 +442,7 @@ def _exact(channel: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(personal, list) or not personal:
         return channel
     lists = personal if isinstance(personal[0], list) else [personal]
-    exact = [(integer_weights(checked_distribution("personal", part)) / ONE).tolist() for part in lists]
+    exact = [(integer_weights(checked_distribution("personal", chances)) / ONE).tolist() for chances in lists]
     return {**channel, "personal": exact if len(exact) > 1 else exact[0]}
 
 
@@ -502,7 +506,9 @@ def _check_protection(scheme: Scheme, routing: Routing, place: Located, allow_un
 
 def surest(answer: AnswerMeasures) -> float:
     """How sure the best guesser can become of an answer, under the stated prior or the even one."""
-    return max(one for one in (answer.worst_posterior, answer.even.worst_posterior, 0.0) if one is not None)
+    return max(
+        posterior for posterior in (answer.worst_posterior, answer.even.worst_posterior, 0.0) if posterior is not None
+    )
 
 
 def changed_line(opened: str, current: str) -> int:

@@ -10,7 +10,7 @@ from tacit.survey.questionnaire import NO_ANSWER, PREFER_NOT_TO_SAY
 Document = Mapping[str, Any]
 
 
-def dealt(document: Document) -> list[Document]:
+def versions_of(document: Document) -> list[Document]:
     """The questionnaires of which each respondent is dealt one; a scheme without a deal has one."""
     scheme = document["scheme"]
     return list(scheme.get("questionnaires") or [{"name": None, "probability": 1, "groups": scheme["groups"]}])
@@ -33,8 +33,8 @@ def dealt_in(question: Document, deals: Sequence[Document]) -> set[Any]:
     """The versions that ask a question."""
     if not is_hidden(question):
         return set(question.get("deals") or [deal["name"] for deal in deals])
-    own = set(attribute_names(question))
-    return {deal["name"] for deal in deals if any(own & set(group["attributes"]) for group in deal["groups"])}
+    names = set(attribute_names(question))
+    return {deal["name"] for deal in deals if any(names & set(group["attributes"]) for group in deal["groups"])}
 
 
 def is_hidden(question: Document) -> bool:
@@ -47,12 +47,12 @@ def special_answers(question: Document) -> list[str]:
 
 
 def attribute_names(question: Document) -> list[str]:
-    return [part["attribute"] for part in question["attributes"]]
+    return [attribute["attribute"] for attribute in question["attributes"]]
 
 
 def has_one_answer(question: Document) -> bool:
     """Whether one attribute reports it, instead of one for each of its options, or none."""
-    return [part["option"] for part in question["attributes"]] == [None]
+    return [attribute["option"] for attribute in question["attributes"]] == [None]
 
 
 def whole_text(question: Document, language: str) -> str:

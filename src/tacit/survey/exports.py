@@ -52,7 +52,7 @@ def arrow_batches(store: Store, survey: StoredSurvey) -> Iterator[pa.Table]:
             rows = [row[:-1] for row in rows]
         for column, values in zip(survey.wire.columns, zip(*rows, strict=True), strict=True):
             # What was not dealt is empty.
-            read = [None if one is None else json.loads(one) for one in values] if column.members else values
+            read = [None if value is None else json.loads(value) for value in values] if column.members else values
             columns[column.name] = pa.array(read, schema.field(column.name).type)
         yield pa.table({name: columns[name] for name in schema.names})
 
@@ -264,8 +264,8 @@ def _list_of(question: dict[str, Any]) -> Callable[[StoredSurvey], str]:
         text = io.StringIO()
         writer = csv.writer(text)
         writer.writerow(["name", *(f"label_{language}" for language in languages)])
-        for one in question["answers"]:
-            writer.writerow([one["name"], *(_harmless(one["text"][language]) for language in languages)])
+        for answer in question["answers"]:
+            writer.writerow([answer["name"], *(_harmless(answer["text"][language]) for language in languages)])
         return text.getvalue()
 
     return make

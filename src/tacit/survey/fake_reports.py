@@ -62,19 +62,19 @@ def fit_of(reports: ReportSource, group: Group) -> FitTest:
         return FitTest(group.names, None, 0.0, f"there are {group.channel.size:,} answers, too many to compare each.")
     try:
         asking = filled([source for source in sources(reports) if _has(source.questionnaire, group)])
-        counts = _counted(reports, asking, group)
+        counts = _count_slots(reports, asking, group)
         truth = most_likely(asking, group.names, sizes.__getitem__).distribution
         expected = _law(group, truth) * counts.sum()
     except TacitError as error:
         return FitTest(group.names, None, 0.0, str(error))
-    return _compared(group.names, counts, expected)
+    return _compare_slots(group.names, counts, expected)
 
 
 def _has(questionnaire: Questionnaire, group: Group) -> bool:
     return any(one.to_document() == group.to_document() for one in questionnaire.groups)
 
 
-def _counted(reports: ReportSource, asking: Sequence[Source], group: Group) -> Array:
+def _count_slots(reports: ReportSource, asking: Sequence[Source], group: Group) -> Array:
     """How often each possible report of a group came, in the order of its channel."""
     columns = [column.name for column in group.report_attributes]
     if _shows_answers(group):
@@ -84,8 +84,8 @@ def _counted(reports: ReportSource, asking: Sequence[Source], group: Group) -> A
     possible = _rows(group.channel.reports())
     if len(possible) > MOST_PATTERNS:
         raise NotEstimable(f"there are {len(possible):,} possible reports, too many to compare each.")
-    parts = [part for questionnaire, part in reports if _has(questionnaire, group)]
-    came = np.vstack([_rows([part[name] for name in columns]) for part in parts])
+    parts = [table for questionnaire, table in reports if _has(questionnaire, group)]
+    came = np.vstack([_rows([table[name] for name in columns]) for table in parts])
     _, places = np.unique(np.vstack([possible, came]), axis=0, return_inverse=True)
     tally = np.bincount(places[len(possible) :], minlength=int(places.max()) + 1)
     return tally[places[: len(possible)]].astype(np.float64)
@@ -106,7 +106,7 @@ def _rows(columns: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
     return np.hstack([column.reshape(len(column), -1).astype(np.int64) for column in columns])
 
 
-def _compared(names: tuple[str, ...], counts: Array, expected: Array) -> FitTest:
+def _compare_slots(names: tuple[str, ...], counts: Array, expected: Array) -> FitTest:
     from scipy.stats import chi2
 
     is_common = expected >= LEAST_EXPECTED
@@ -140,8 +140,8 @@ def report_weights(group: Group, attribute: str, code: int) -> NDArray[np.float6
     if len(group.report_attributes) == 1 and group.channel.shows == "one":
         return np.asarray(table[group.channel.reports()[0]])
     columns = zip(group.channel.reports(), group.report_attributes, strict=True)
-    shown = [shown_slots(codes, attribute) for codes, attribute in columns]
-    totals = np.broadcast_to(table, (len(shown[0]), *table.shape))
-    for column in shown:
+    slots = [shown_slots(codes, attribute) for codes, attribute in columns]
+    totals = np.broadcast_to(table, (len(slots[0]), *table.shape))
+    for column in slots:
         totals = np.einsum("rs...,rs->r...", totals, column)
     return totals

@@ -61,7 +61,7 @@ class GroupTable:
     @property
     def certain(self) -> tuple[AnswerDifference, ...]:
         """The differences that no chance over all that was looked at explains."""
-        return tuple(one for one in self.differences if one.p < LEVEL) if self.differs else ()
+        return tuple(difference for difference in self.differences if difference.p < LEVEL) if self.differs else ()
 
     @property
     def verdict(self) -> str:
@@ -82,7 +82,7 @@ class GroupTable:
         return {
             "attribute": self.attribute, "label": self.title, "by": self.by, "cells": cells, "p": self.p,
             "p_adjusted": self.adjusted, "differs": self.differs, "verdict": self.verdict,
-            "differences": [dict(vars(one)) for one in self.certain], "weighted": self.is_weighted,
+            "differences": [dict(vars(difference)) for difference in self.certain], "weighted": self.is_weighted,
         }  # fmt: skip
 
 
@@ -91,8 +91,10 @@ def group_tables(
 ) -> list[GroupTable]:
     """Every question within the groups of `by`, tested together; of the population where reports are weighted."""
     made = [_group_table(tables, name, by, weighting) for name in names if name != by]
-    adjusted = holm([one.p for one in made if one.p is not None])
-    return [replace(one, adjusted=next(adjusted)) if one.p is not None else one for one in made]
+    adjusted = holm([difference.p for difference in made if difference.p is not None])
+    return [
+        replace(difference, adjusted=next(adjusted)) if difference.p is not None else difference for difference in made
+    ]
 
 
 def holm(p_values: Sequence[float]) -> Any:
@@ -127,19 +129,22 @@ def _group_table(tables: AnswerTables, name: str, by: str, weighting: Weighting 
         for cell, is_hidden in zip(compared.given.cells(), hidden.reshape(-1), strict=True)
         if not is_hidden
     ]  # fmt: skip
-    shown = {(row.group, row.answer) for row in rows}
-    if len({group for group, _ in shown}) < 2:
+    cells = {(row.group, row.answer) for row in rows}
+    if len({group for group, _ in cells}) < 2:
         note = "fewer than two groups are large enough to be shown"
         return GroupTable(name, title, by, rows, note=note, is_weighted=weighting is not None)
-    differences = tuple(_difference(tables, compared, one, name, by) for one in _shown(compared, shown, name, by))
+    differences = tuple(
+        _difference(tables, compared, row, name, by) for row in _rows_to_show(compared, cells, name, by)
+    )
     return GroupTable(name, title, by, rows, compared.independence.p, None, differences, "", weighting is not None)
 
 
-def _shown(compared: Comparison, shown: set[tuple[str, str]], name: str, by: str) -> list[GroupDifference]:
+def _rows_to_show(compared: Comparison, shown: set[tuple[str, str]], name: str, by: str) -> list[GroupDifference]:
     return [
-        one
-        for one in compared.differences
-        if (one.answers[by], one.answers[name]) in shown and (one.against[by], one.answers[name]) in shown
+        difference
+        for difference in compared.differences
+        if (difference.answers[by], difference.answers[name]) in shown
+        and (difference.against[by], difference.answers[name]) in shown
     ]
 
 

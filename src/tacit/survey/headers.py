@@ -14,7 +14,7 @@ from tacit.survey.assets import page_scripts, page_style
 
 # The parts of the one script and the one style, known by their hashes; no text of a questionnaire can become script (trusted
 # types).
-_SCRIPTS = " ".join(part.source for part in page_scripts())
+_SCRIPTS = " ".join(script.source for script in page_scripts())
 _POLICY = (
     f"default-src 'none'; script-src {_SCRIPTS}; style-src {page_style().source}; img-src 'self' data:; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; "
@@ -97,7 +97,7 @@ def client_address(scope: Scope, settings: ServerSettings) -> str:
     if not settings.networks or not _is_trusted(address, settings):
         return address
     forwarded = b",".join(value for name, value in scope["headers"] if name == b"x-forwarded-for").decode("latin-1")
-    for hop in reversed([one.strip() for one in forwarded.split(",") if one.strip()]):
+    for hop in reversed([address.strip() for address in forwarded.split(",") if address.strip()]):
         address = hop
         if not _is_trusted(hop, settings):
             break
@@ -106,18 +106,18 @@ def client_address(scope: Scope, settings: ServerSettings) -> str:
 
 def origin(address: str) -> str:
     """Whom an address stands for: an IPv6 customer has a network of 64 bits to choose addresses from."""
-    parsed = _parsed(address)
+    parsed = _parse_address(address)
     if parsed is None:
         return address
     return str(ipaddress.ip_network((parsed, 64), strict=False)) if parsed.version == 6 else str(parsed)
 
 
 def _is_trusted(address: str, settings: ServerSettings) -> bool:
-    parsed = _parsed(address)
+    parsed = _parse_address(address)
     return parsed is not None and any(parsed in network for network in settings.networks)
 
 
-def _parsed(address: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+def _parse_address(address: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     """An address as a number; one of IPv4 that is written as IPv6 (``::ffff:192.0.2.1``) is that of IPv4."""
     try:
         parsed = ipaddress.ip_address(address)

@@ -48,7 +48,7 @@ class Health:
         ]
 
     async def health(self, request: Request) -> Response:
-        problem = await self._found()
+        problem = await self._first_problem()
         if problem is not None:
             return JSONResponse({"status": "failing", "error": problem}, 503)
         return JSONResponse({"status": "ok"})
@@ -56,10 +56,10 @@ class Health:
     async def metrics(self, request: Request) -> Response:
         if not _is_local(request):
             return JSONResponse({"error": "Not Found"}, 404)
-        lines = await run_in_threadpool(self._lines, await self._found() is None)
+        lines = await run_in_threadpool(self._lines, await self._first_problem() is None)
         return PlainTextResponse("\n".join(lines) + "\n", media_type="text/plain; version=0.0.4")
 
-    async def _found(self) -> str | None:
+    async def _first_problem(self) -> str | None:
         if time.monotonic() - self._looked >= REMEMBERED_SECONDS:
             self._looked = time.monotonic()
             self._problem = await run_in_threadpool(self._look)
@@ -94,8 +94,8 @@ class Health:
             f"# HELP tacit_answers_total Answers to submissions by status, in steps of {STEP}.",
             "# TYPE tacit_answers_total counter",
             *(
-                f'tacit_answers_total{{status="{one}"}} {self._answers[one] // STEP * STEP}'
-                for one in sorted(self._answers)
+                f'tacit_answers_total{{status="{name}"}} {self._answers[name] // STEP * STEP}'
+                for name in sorted(self._answers)
             ),
         ]
         free = self._free()

@@ -39,16 +39,16 @@ class Inspection:
         return str(self.document["hash"])[:FINGERPRINT_DIGITS]
 
 
-def inspected(source: str) -> Inspection:
+def inspect_page(source: str) -> Inspection:
     """The definition at an address or in a file, held against its hash, its link, this release and every check."""
-    text = _fetched(source) if re.match(r"https?://", source) else _read(Path(source))
+    text = _fetch_page(source) if re.match(r"https?://", source) else _read(Path(source))
     page = None if text.lstrip().startswith("{") else _Page.of(text, source)
     bare = _document(text if page is None else page.elements.get("definition", ""), source)
-    lists = {mark: canonical(one) for mark, one in bare.pop("lists", {}).items()}
+    lists = {mark: canonical(content) for mark, content in bare.pop("lists", {}).items()}
     problems = [*_hash_problems(bare, source), *(_page_problems(page, bare) if page else [])]
     document = _with_lists(bare, lists, source)
-    examination = _examined(document)
-    problems += [one.message for one in examination.objections]
+    examination = _examine_page(document)
+    problems += [objection.message for objection in examination.objections]
     return Inspection(
         document, examination, tuple(problems), (page.is_ours and _has_our_words(page, document)) if page else None
     )
@@ -61,14 +61,14 @@ def _with_lists(bare: dict[str, Any], lists: dict[str, str], source: str) -> dic
         if not re.match(r"https?://", source):
             return put_together(bare, lists) if named else bare
         address = urlsplit(source)._replace(query="", fragment="").geturl().rstrip("/")
-        return put_together(bare, {mark: _fetched(f"{address}/answers/{mark}") for mark in named})
+        return put_together(bare, {mark: _fetch_page(f"{address}/answers/{mark}") for mark in named})
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         if isinstance(error, InvalidInput):
             raise
-        raise _malformed(error) from None
+        raise _malformed_page(error) from None
 
 
-def _fetched(address: str) -> str:
+def _fetch_page(address: str) -> str:
     try:
         with urlopen(Request(address, headers={"Accept": "text/html"}), timeout=SECONDS) as answer:
             return str(answer.read(LARGEST_PAGE + 1)[: LARGEST_PAGE + 1].decode("utf-8"))
@@ -135,7 +135,7 @@ class _Page(HTMLParser):
 
     @property
     def has_our_scripts(self) -> bool:
-        return self.scripts == [part.text for part in page_scripts()]
+        return self.scripts == [script.text for script in page_scripts()]
 
     @property
     def is_ours(self) -> bool:
@@ -189,14 +189,14 @@ def _hash_problems(document: dict[str, Any], source: str) -> list[str]:
     return problems
 
 
-def _examined(document: dict[str, Any]) -> Examination:
+def _examine_page(document: dict[str, Any]) -> Examination:
     try:
         return examine(document)
     except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
-        raise _malformed(error) from None
+        raise _malformed_page(error) from None
 
 
-def _malformed(error: Exception) -> InvalidInput:
+def _malformed_page(error: Exception) -> InvalidInput:
     return InvalidInput(
         f"The definition cannot be read: a part is missing or of the wrong kind ({type(error).__name__}: {error}). Do not "
         "answer this survey; ask whoever runs it for the definition.json of its export."
@@ -208,7 +208,7 @@ def _percent(share: float) -> str:
     return f"{share:.1%}" if share >= 0.001 else f"{100 * share:.2g}%"
 
 
-def described(inspection: Inspection) -> tuple[dict[str, Any], list[str]]:
+def describe_inspection(inspection: Inspection) -> tuple[dict[str, Any], list[str]]:
     """What was found, as a document and as lines to read."""
     examination, document = inspection.examination, inspection.document
     blocks = [block for blocks in examination.deals for block in blocks]

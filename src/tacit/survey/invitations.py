@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tacit.errors import InvalidInput
-from tacit.survey.codes import code_token, printed, read_code
+from tacit.survey.codes import code_token, print_code, read_code
 from tacit.survey.store.submissions import token_hash
 from tacit.survey.store.surveys import StoredSurvey
 from tacit.table.outputs import written_whole
@@ -53,7 +53,7 @@ class Invitation:
 
     @property
     def printed(self) -> str:
-        return printed(self.code)
+        return print_code(self.code)
 
     @property
     def picture(self) -> str:
@@ -68,7 +68,7 @@ def write_codes(path: Path, invitations: Iterable[Invitation]) -> None:
     with written_whole(path, private=True) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(["code", "link", "page"])
-        writer.writerows([one.printed, one.link, one.page] for one in invitations)
+        writer.writerows([invitation.printed, invitation.link, invitation.page] for invitation in invitations)
 
 
 def write_pages(path: Path, survey: StoredSurvey, invitations: Sequence[Invitation]) -> None:
@@ -89,12 +89,12 @@ def write_pages(path: Path, survey: StoredSurvey, invitations: Sequence[Invitati
 
 def not_started(path: Path, survey: StoredSurvey, unspent: set[str]) -> list[Invitation]:
     """The codes in a file of invitations with which nobody has pressed Start."""
-    return [one for one in _read(path) if _hash(survey, one) in unspent]
+    return [invitation for invitation in _read(path) if _hash(survey, invitation) in unspent]
 
 
 def started(path: Path, survey: StoredSurvey, spent: set[str]) -> list[Invitation]:
     """The codes in a file of invitations with which somebody has pressed Start, in the order of the file."""
-    return [one for one in _read(path) if _hash(survey, one) in spent]
+    return [invitation for invitation in _read(path) if _hash(survey, invitation) in spent]
 
 
 def _hash(survey: StoredSurvey, invitation: Invitation) -> str:

@@ -70,8 +70,8 @@ class Signer:
         numbers = key.private_numbers()
         self._key = key
         self.verifier = Verifier(numbers.public_numbers.n)
-        self._n, self._p, self._q = (gmpy2.mpz(one) for one in (self.verifier.modulus, numbers.p, numbers.q))
-        self._dp, self._dq, self._inverse = (gmpy2.mpz(one) for one in (numbers.dmp1, numbers.dmq1, numbers.iqmp))
+        self._n, self._p, self._q = (gmpy2.mpz(number) for number in (self.verifier.modulus, numbers.p, numbers.q))
+        self._dp, self._dq, self._inverse = (gmpy2.mpz(number) for number in (numbers.dmp1, numbers.dmq1, numbers.iqmp))
 
     @classmethod
     def new(cls) -> Signer:
@@ -95,13 +95,13 @@ class Signer:
         message = gmpy2.mpz(int.from_bytes(blinded))
         if len(blinded) != size or not 0 < message < self._n:
             raise InvalidInput(f"A blinded token has {size} bytes and is below the key's modulus.")
-        signature = self._exponentiated(message)
+        signature = self._raise_to_power(message)
         # A fault in one of the two halves would let the asker factor the key.
         if gmpy2.powmod(signature, EXPONENT, self._n) != message:
             raise SigningFailed("The signature came out wrong and was withheld. Please try again.")
         return int(signature).to_bytes(size)
 
-    def _exponentiated(self, message: Any) -> Any:
+    def _raise_to_power(self, message: Any) -> Any:
         """``message ** d`` by the two prime factors, under a blinding of the signer's own: time says nothing of the key."""
         while True:
             blind = gmpy2.mpz(secrets.randbelow(int(self._n) - 2) + 2)

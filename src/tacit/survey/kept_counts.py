@@ -54,8 +54,12 @@ class Kept:
 
 def typed_by_hand(definition: Definition, version: str) -> frozenset[str]:
     """The attributes that the respondents of a version disguise themselves."""
-    own = [one for one in definition.questions if one["mode"] == "self" or version in one.get("arms", {})]
-    return frozenset(part["attribute"] for question in own for part in question["attributes"])
+    arms = [
+        question
+        for question in definition.questions
+        if question["mode"] == "self" or version in question.get("arms", {})
+    ]
+    return frozenset(attribute["attribute"] for question in arms for attribute in question["attributes"])
 
 
 class KeptCounts:
@@ -71,29 +75,29 @@ class KeptCounts:
     def of(self, store: Store, survey: StoredSurvey) -> Kept:
         """The reports of a survey, from the last reading where nothing has changed or where there are very many."""
         with self._lock:
-            known = self._kept.get(store, {}).get(survey.fingerprint)
-        if known is None or known.state != survey.state or not store.has_reports(survey):
+            earlier = self._kept.get(store, {}).get(survey.fingerprint)
+        if earlier is None or earlier.state != survey.state or not store.has_reports(survey):
             return self._read(store, survey)
-        if store.change_mark(survey) == known.mark:
-            return known
-        if known.counts.reports <= self._fresh_up_to:
+        if store.change_mark(survey) == earlier.mark:
+            return earlier
+        if earlier.counts.reports <= self._fresh_up_to:
             return self._read(store, survey)
         self._read_meanwhile(store, survey)
-        return known
+        return earlier
 
     def _read(self, store: Store, survey: StoredSurvey) -> Kept:
         mark = store.change_mark(survey)  # before the reading: what comes in between is read again next time
         counts = store.counts(survey)
-        kept = Kept(
+        kept_counts = Kept(
             counts, countable(store, survey, counts.reports), survey.definition, survey.state, mark, self._now()
         )
         with self._lock:
             of_store = self._kept.setdefault(store, {})
             of_store.pop(survey.fingerprint, None)
-            of_store[survey.fingerprint] = kept
+            of_store[survey.fingerprint] = kept_counts
             while len(of_store) > MOST_KEPT:
                 del of_store[next(iter(of_store))]
-        return kept
+        return kept_counts
 
     def _read_meanwhile(self, store: Store, survey: StoredSurvey) -> None:
         key = store, survey.fingerprint

@@ -80,7 +80,7 @@ async def json_object(scope: Scope, receive: Receive, what: str) -> dict[str, An
 
 def refuse_other_types(scope: Scope, what: str) -> None:
     types = [value for name, value in scope["headers"] if name == b"content-type"]
-    if not types or not all(one.lower().startswith(b"application/json") for one in types):
+    if not types or not all(media_type.lower().startswith(b"application/json") for media_type in types):
         raise Refused(415, f"{what} is sent as application/json.")
 
 
@@ -156,9 +156,9 @@ class JsonReply:
 
 
 async def answer(send: Send, status: int, content: dict[str, Any]) -> None:
-    one = JsonReply(status, content)
-    await send({"type": "http.response.start", "status": status, "headers": one.headers})
-    await send({"type": "http.response.body", "body": one.body})
+    reply = JsonReply(status, content)
+    await send({"type": "http.response.start", "status": status, "headers": reply.headers})
+    await send({"type": "http.response.body", "body": reply.body})
 
 
 FAILURES_ALLOWED = 5

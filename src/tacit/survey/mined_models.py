@@ -51,7 +51,7 @@ class Spoken:
         )
 
 
-def mined(reports: ReportSource, target: str, definition: Definition) -> list[MinedModel]:
+def mine_model(reports: ReportSource, target: str, definition: Definition) -> list[MinedModel]:
     """The models that predict `target`; where one cannot be had, the reason stands in its place."""
     long = [definition.label(name) for name in definition.scheme.schema.names if definition.is_long(name)]
     if long:
@@ -95,8 +95,12 @@ class Crowd:
 
     def pruned(self, node: Node, *, is_public: bool) -> Node:
         """The tree without splits that lead to few people, or to few of one class where classes are public."""
-        below = tuple(replace(one, node=self.pruned(one.node, is_public=is_public)) for one in node.branches)
-        parts = [one.node.size * part for one in below for part in (one.node.class_shares if is_public else (1.0,))]
+        below = tuple(replace(branch, node=self.pruned(branch.node, is_public=is_public)) for branch in node.branches)
+        parts = [
+            branch.node.size * share
+            for branch in below
+            for share in (branch.node.class_shares if is_public else (1.0,))
+        ]
         return node.leaf() if any(map(self.is_few, parts)) else replace(node, branches=below)
 
     def may_show(self, names: Sequence[str], support: float, antecedent: float) -> bool:
@@ -110,8 +114,8 @@ def _tree(reports: ReportSource, target: str, spoken: Spoken, crowd: Crowd) -> M
     from tacit.mine.tree_text import as_text
 
     fitted = TreeClassifier(target=target, max_depth=DEEPEST_TREE, method="inversion").fit(reports)
-    shown = crowd.pruned(fitted.tree_, is_public=target in crowd.public)
-    text = as_text(shown, cast(Schema, spoken), spoken[target])
+    tree = crowd.pruned(fitted.tree_, is_public=target in crowd.public)
+    text = as_text(tree, cast(Schema, spoken), spoken[target])
     return MinedModel("Decision tree", text, classifier_document(fitted))
 
 
@@ -129,14 +133,14 @@ def _naive_bayes(reports: ReportSource, target: str, spoken: Spoken, crowd: Crow
             (f"{attribute.name} = {answer}", shares)
             for answer, shares in zip(attribute.answers, table.shares, strict=True)
         ]
-    lines = [_aligned(spoken[target].answers, rows)]
+    lines = [_align_lines(spoken[target].answers, rows)]
     if crowd.few:
         left = "; ".join(spoken.definition.label(name) for name in sorted(crowd.few))
         lines.append(f"Not shown, because it would be about fewer than {FEWEST_IN_CELL} people: {left}.")
     return MinedModel("Naive Bayes", "\n".join(lines), classifier_document(fitted))
 
 
-def _aligned(classes: Sequence[str], rows: Sequence[tuple[str, Any]]) -> str:
+def _align_lines(classes: Sequence[str], rows: Sequence[tuple[str, Any]]) -> str:
     """Shares under their classes."""
     name_width, width = max(len(name) for name, _ in rows), max(8, *map(len, classes))
     lines = [" " * name_width + "".join(f"  {answer:>{width}}" for answer in classes)]

@@ -22,7 +22,6 @@ from tacit.survey.conditions import PLACE
 from tacit.survey.definition_questions import (
     Document,
     attribute_names,
-    dealt,
     dealt_in,
     has_one_answer,
     is_hidden,
@@ -30,6 +29,7 @@ from tacit.survey.definition_questions import (
     mode_of,
     questions_of,
     special_answers,
+    versions_of,
     whole_text,
 )
 from tacit.survey.question_kinds import KINDS
@@ -58,13 +58,15 @@ def objection(reason: str, names: Sequence[str], message: str) -> Objection:
 
 
 def shape_objections(document: Document) -> Iterator[Objection]:
-    programs, deals = document.get("programs"), dealt(document)
-    matched = isinstance(programs, list) and [len(one) for one in programs] == [len(one["groups"]) for one in deals]
+    programs, deals = document.get("programs"), versions_of(document)
+    matched = isinstance(programs, list) and [len(program) for program in programs] == [
+        len(deal["groups"]) for deal in deals
+    ]
     if not matched:
         yield objection("program", (), "The definition does not carry one program for each group.")
         return
     yield from _series_objections(document)
-    answers = {one["name"]: one["answers"] for one in document["scheme"]["attributes"]}
+    answers = {attribute["name"]: attribute["answers"] for attribute in document["scheme"]["attributes"]}
     unnamed = list(_name_objections(document, answers))
     yield from unnamed
     if unnamed:  # whatever else is said of a name would be said of one of two
@@ -76,8 +78,8 @@ def shape_objections(document: Document) -> Iterator[Objection]:
                 "attribute", grouped, f"The groups name an attribute twice or one that does not exist: {grouped}."
             )
         for question in questions_of(document):
-            own = set(attribute_names(question))
-            if own & set(grouped) and not own <= set(grouped):
+            own_names = set(attribute_names(question))
+            if own_names & set(grouped) and not own_names <= set(grouped):
                 yield objection(
                     "attribute",
                     grouped,
@@ -140,21 +142,24 @@ def _name_objections(document: Document, answers: Mapping[str, Any]) -> Iterator
 
 def _question_objections(question: Document, answers: Mapping[str, Any], document: Document) -> Iterator[Objection]:
     name = question["name"]
-    own = [answer["name"] for answer in question["answers"]]
+    own_names = [answer["name"] for answer in question["answers"]]
     if not question["attributes"] and mode_of(question) != "public":
         yield objection(
             "open", (name,), f"The open text {name!r} is called {mode_of(question)}; nothing can disguise it."
         )
-    if question["kind"] not in KINDS or [part["option"] for part in question["attributes"]] not in ([None], own):
+    if question["kind"] not in KINDS or [attribute["option"] for attribute in question["attributes"]] not in (
+        [None],
+        own_names,
+    ):
         yield objection(
             "attribute",
             (name,),
-            f"{name!r} must be of a kind that the page can ask, and each of its answers reported by exactly one attribute.",
+            f"Each answer of {name!r} must be reported by exactly one attribute. The kinds: {', '.join(KINDS)}.",
         )
-    if "edges" in question and not _are_ranges(question["edges"], own):
-        yield objection("answers_differ", (name,), f"The ranges of {name!r} do not fit its {len(own)} answers.")
+    if "edges" in question and not _are_ranges(question["edges"], own_names):
+        yield objection("answers_differ", (name,), f"The ranges of {name!r} do not fit its {len(own_names)} answers.")
     special = special_answers(question) + [NOT_ASKED] * bool(question["when"] or question.get("deals"))
-    wanted = [*(own if has_one_answer(question) else ["no", "yes"]), *special]
+    wanted = [*(own_names if has_one_answer(question) else ["no", "yes"]), *special]
     for attribute in attribute_names(question):
         if list(answers.get(attribute, [])) != wanted:
             yield objection(
@@ -166,7 +171,7 @@ def _question_objections(question: Document, answers: Mapping[str, Any], documen
         yield objection(
             "languages", (name,), f"A text of {name!r} is missing, or two are the same, in one of the languages."
         )
-    names = [deal["name"] for deal in dealt(document)]
+    names = [deal["name"] for deal in versions_of(document)]
     if "deals" in question and (is_hidden(question) or not set(question["deals"]) <= set(names)):
         yield objection(
             "mode", (name,), f"{name!r} is asked in some versions only, which must exist and send it in the clear."
@@ -194,8 +199,12 @@ def _texts_differ(question: Document, languages: Sequence[str]) -> bool:
     for language in languages:
         # The page has words of its own for no and yes.
         texts = [
-            one["text"].get(language) if one.get("text") else one["name"] if one["name"] in ("no", "yes") else None
-            for one in question["answers"]
+            answer["text"].get(language)
+            if answer.get("text")
+            else answer["name"]
+            if answer["name"] in ("no", "yes")
+            else None
+            for answer in question["answers"]
         ]
         if not all(isinstance(text, str) and text.strip() for text in texts) or len(set(texts)) < len(texts):
             return True
@@ -223,13 +232,13 @@ def _routing_objections(
 def _is_known(condition: Document, questions: Sequence[Document], answers: Mapping[str, Any]) -> bool:
     """Whether a condition speaks of answers that one of these questions can have."""
     attribute = attributes_of(questions).get((condition["question"], condition.get("option")))
-    known = answers.get(attribute, []) if attribute is not None else []
+    allowed = answers.get(attribute, []) if attribute is not None else []
     # Nothing may depend on which of thousands of answers was given: the page does not know them when it checks. Beside its
     # own answers a question has at most three: not to say, none, not asked.
     return (
-        len(known) <= IN_DEFINITION + 3
+        len(allowed) <= IN_DEFINITION + 3
         and bool(condition["answers"])
-        and all(answer in known for answer in condition["answers"])
+        and all(answer in allowed for answer in condition["answers"])
     )
 
 
@@ -238,30 +247,32 @@ def _is_known(condition: Document, questions: Sequence[Document], answers: Mappi
 
 def asked_objections(document: Document) -> Iterator[Objection]:
     questions = questions_of(document)
-    grouped = {name for deal in dealt(document) for group in deal["groups"] for name in group["attributes"]}
+    grouped = {name for deal in versions_of(document) for group in deal["groups"] for name in group["attributes"]}
     by_name = {question["name"]: question for question in questions}
     for question in questions:
         name = question["name"]
-        if any((one in grouped) != is_hidden(question) for one in attribute_names(question)):
+        if any((name in grouped) != is_hidden(question) for name in attribute_names(question)):
             yield objection(
                 "mode", (name,), f"{name!r} is called {mode_of(question)}, but its answers would be sent otherwise."
             )
-        if not is_hidden(question) and any(is_hidden(by_name[one["question"]]) for one in conditions_of(question)):
+        if not is_hidden(question) and any(
+            is_hidden(by_name[condition["question"]]) for condition in conditions_of(question)
+        ):
             yield objection(
                 "telling", (name,), f"{name!r} is sent as it is and depends on a disguised answer: it would tell it."
             )
     yield from _own_device_objections(document)
     yield from _ending_objections(document, by_name)
     yield from _place_objections(document, by_name)
-    yield from _repeated(document)
+    yield from _repeated_texts(document)
     yield from _harmless_objections(document)
 
 
 def _ending_objections(document: Document, by_name: Mapping[str, Document]) -> Iterator[Objection]:
     """Who is asked no further is told by who sends nothing: it may depend on public answers only."""
-    answers = {one["name"]: one["answers"] for one in document["scheme"]["attributes"]}
+    answers = {attribute["name"]: attribute["answers"] for attribute in document["scheme"]["attributes"]}
     for kind in ("screen_out", "quotas"):
-        for condition in (one for ending in document.get(kind, []) for one in conditions_of(ending)):
+        for condition in (condition for ending in document.get(kind, []) for condition in conditions_of(ending)):
             if not _is_known(condition, list(by_name.values()), answers):
                 yield objection("routing", (kind,), f"{kind} depends on an answer that is not asked: {condition}.")
             elif is_hidden(by_name[condition["question"]]):
@@ -275,7 +286,7 @@ def _place_objections(document: Document, by_name: Mapping[str, Document]) -> It
     before: set[str] = set()
     for question in by_name.values():
         for text in (question["text"], question["help"] or {}, (question.get("grid") or {}).get("text", {})):
-            for name in (name for one in text.values() for name in PLACE.findall(one)):
+            for name in (name for translation in text.values() for name in PLACE.findall(translation)):
                 if name not in before or not has_one_answer(by_name[name]):
                     yield objection(
                         "routing", (question["name"],), f"{question['name']!r} repeats {{{name}}}, which is not asked."
@@ -289,10 +300,10 @@ def _place_objections(document: Document, by_name: Mapping[str, Document]) -> It
 
 def _own_device_objections(document: Document) -> Iterator[Objection]:
     """What a respondent's own device shows is sent as it is: its group is that question alone, and nothing depends on it."""
-    groups = [group_programs(document, deal) for deal in range(len(dealt(document)))]
-    routed_on = {condition["question"] for one in questions_of(document) for condition in conditions_of(one)}
+    groups = [group_programs(document, deal) for deal in range(len(versions_of(document)))]
+    routed_on = {condition["question"] for question in questions_of(document) for condition in conditions_of(question)}
     for question, number in itertools.product(questions_of(document), range(len(groups))):
-        if mode_in(question, dealt(document)[number]) != "self":
+        if mode_in(question, versions_of(document)[number]) != "self":
             continue
         name = attribute_names(question)[0]
         alone = all(
@@ -315,29 +326,33 @@ def _own_device_objections(document: Document) -> Iterator[Objection]:
             )
 
 
-def _repeated(document: Document) -> Iterator[Objection]:
+def _repeated_texts(document: Document) -> Iterator[Objection]:
     for language in document["languages"]:
         by_text: dict[str, list[Document]] = defaultdict(list)
         for question in questions_of(document):
             folded = unicodedata.normalize("NFKC", whole_text(question, language)).lower()
-            plain = " ".join(re.sub(r"[\W_]", lambda one: _kept(one[0]), folded).split())
+            plain = " ".join(re.sub(r"[\W_]", lambda one: _space_for_punctuation(one[0]), folded).split())
             # Versions that ask one thing in two ways ask nobody twice.
-            versions = dealt_in(question, dealt(document))
-            earlier = next((one for one in by_text[plain] if dealt_in(one, dealt(document)) & versions), None)
+            versions = dealt_in(question, versions_of(document))
+            earlier = next(
+                (question for question in by_text[plain] if dealt_in(question, versions_of(document)) & versions), None
+            )
             if earlier:
                 both = (earlier["name"], question["name"])
                 yield objection("twice", both, f"{both[0]!r} and {both[1]!r} ask the same in {language!r}.")
             by_text[plain].append(question)
 
 
-def _kept(character: str) -> str:
+def _space_for_punctuation(character: str) -> str:
     """Punctuation and spaces do not make another question; every other sign does."""
     return " " if character.isspace() or unicodedata.category(character).startswith("P") else character
 
 
 def _harmless_objections(document: Document) -> Iterator[Objection]:
-    harmless = {name for one in questions_of(document) if one.get("harmless") for name in attribute_names(one)}
-    for deal, programs in zip(dealt(document), document["programs"], strict=True):
+    harmless = {
+        name for question in questions_of(document) if question.get("harmless") for name in attribute_names(question)
+    }
+    for deal, programs in zip(versions_of(document), document["programs"], strict=True):
         for group, program in zip(deal["groups"], programs, strict=True):
             stands = '"asked":1' in json.dumps(program, separators=(",", ":"))
             if stands != bool(harmless & set(group["attributes"])) or (stands and len(group["attributes"]) > 1):

@@ -21,7 +21,7 @@ def refuse_telling(
     """
     for name in depends_on:
         if name in asked and asked[name].is_hidden:
-            public = [one for one, question in asked.items() if question.mode == "public" and question.attributes]
+            public = [name for name, question in asked.items() if question.mode == "public" and question.attributes]
             way = (
                 f"Ask everybody (leave out the condition on {name!r}), or mark it with sensitive: true."
                 if may_be_hidden

@@ -66,7 +66,7 @@ def _manifest(definition: Definition, files: dict[str, str]) -> dict[str, Any]:
 
 def asked_hash(definition: Definition) -> str:
     """The hash of all that is asked and promised: without the key of invitation codes, which is drawn when a survey opens."""
-    return document_hash({name: part for name, part in definition.bare.items() if name not in ("hash", "issuer")})
+    return document_hash({name: content for name, content in definition.bare.items() if name not in ("hash", "issuer")})
 
 
 def checked_bundle(folder: Path, store: Store | None = None, definition: Definition | None = None) -> dict[str, Any]:
@@ -75,7 +75,7 @@ def checked_bundle(folder: Path, store: Store | None = None, definition: Definit
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         raise InvalidInput(f"{str(folder)!r} is no pre-registration: it has no {MANIFEST} that can be read.") from None
-    whole = {name: part for name, part in manifest.items() if name != "hash"}
+    whole = {name: content for name, content in manifest.items() if name != "hash"}
     if (
         manifest.get("format") != FORMAT
         or manifest.get("hash") != hashlib.sha256(canonical(whole).encode()).hexdigest()

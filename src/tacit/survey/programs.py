@@ -19,11 +19,11 @@ def programs_of(scheme: Scheme, questionnaire: SurveyQuestionnaire) -> list[list
     """One list for each questionnaire that may be dealt, of one program for each of its groups."""
     asked = {question.name for question in questionnaire.questions if question.unrelated and question.unrelated.ask}
     return [
-        [_asked(group.channel.program(), group.names[0] in asked) for group in dealt.groups]
+        [_mark_asked(group.channel.program(), group.names[0] in asked) for group in dealt.groups]
         for dealt in scheme.questionnaires
     ]
 
 
-def _asked(program: Program, is_asked: bool) -> Program:
+def _mark_asked(program: Program, is_asked: bool) -> Program:
     """The program whose harmless answer is the respondent's own, where the page asks for it."""
     return {**program, "tails": {**program["tails"], "asked": 1}} if is_asked else program

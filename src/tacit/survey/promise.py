@@ -43,7 +43,7 @@ def promise(definition: Definition, margin: float | None = None) -> tuple[dict[s
     answers, gamma = definition.whole.answers(), definition.whole.gamma
     second = second_round_gamma(definition.document)
     sure = {group.names: _surest_of(group, answers) for group in definition.groups}
-    told = _with_second(gamma, max(sure.values(), default=0.0), second) if second > 1 else None
+    with_second = _with_second(gamma, max(sure.values(), default=0.0), second) if second > 1 else None
     apart = never_dealt_together(definition)
     public = definition.scheme.public_names
     warnings = _warnings(gamma * second)
@@ -68,7 +68,7 @@ def promise(definition: Definition, margin: float | None = None) -> tuple[dict[s
         "never_together": apart,
         "public": list(public),
         "gamma": _finite(gamma),
-        **({"second_round": told} if told else {}),
+        **({"second_round": with_second} if with_second else {}),
         **series,
         "plan": needed.to_document(),
         "warnings": warnings,
@@ -80,11 +80,11 @@ def promise(definition: Definition, margin: float | None = None) -> tuple[dict[s
         lines.append(_apart_line(apart))
     if public:
         lines.append(f"  not disguised: {', '.join(public)}")
-    lines.append(f"  all answers of one person together: amplification {_said(gamma)}")
-    if told:
+    lines.append(f"  all answers of one person together: amplification {_times(gamma)}")
+    if with_second:
         lines.append(
-            f"  with the one bit more of a second round: amplification {_said(gamma * second)}, and its best guesser at most "
-            f"{told['worst_posterior']:.0%} sure of an answer"
+            f"  with the one bit more of a second round: amplification {_times(gamma * second)}, and its best guesser at most "
+            f"{with_second['worst_posterior']:.0%} sure of an answer"
         )
     return described, [*lines, *series_lines, *plan_lines(needed), *warnings]
 
@@ -115,10 +115,10 @@ def series_figures(definition: Definition, margin: float) -> tuple[dict[str, Any
         "series_ways": ways,
     }
     lines = [
-        f"  wave {definition.wave} of {waves}; all waves together: amplification {_said(gamma**waves)} of one answer (at most "
-        f"{series_cap(definition.document):g} is allowed), {_said(whole)} of all, and at most {sure:.0%} sure of an answer",
+        f"  wave {definition.wave} of {waves}; all waves together: amplification {_times(gamma**waves)} of one answer (at most "
+        f"{series_cap(definition.document):g} is allowed), {_times(whole)} of all, and at most {sure:.0%} sure of an answer",
         *(
-            f"    {way['way']}: amplification {way['gamma']:.4g} a wave, {_said(way['series_gamma'])} in all, "
+            f"    {way['way']}: amplification {way['gamma']:.4g} a wave, {_times(way['series_gamma'])} in all, "
             f"{way['respondents']:,} respondents a wave"
             for way in ways
         ),
@@ -168,7 +168,9 @@ def _surest_of(group: Group, answers: Iterable[AnswerMeasures]) -> float:
 def _versions_with(definition: Definition, group: Group) -> str:
     """Which versions of a questionnaire have a group, in words; nothing where all do."""
     versions = definition.scheme.questionnaires
-    having = [one.name for one in versions if any(own.to_document() == group.to_document() for own in one.groups)]
+    having = [
+        version.name for version in versions if any(own.to_document() == group.to_document() for own in version.groups)
+    ]
     return "" if len(having) == len(versions) else f" (in {', '.join(having)})"
 
 
@@ -191,8 +193,8 @@ def untold(definition: Definition) -> str:
     """The questions whose reports say nothing that can be estimated, and how they are disguised."""
     channels = {
         name: group.channel.kind
-        for one in definition.scheme.questionnaires
-        for group in one.groups
+        for version in definition.scheme.questionnaires
+        for group in version.groups
         for axis, name in enumerate(group.names)
         if not group.channel.margin([axis]).is_invertible()
     }
@@ -209,7 +211,7 @@ def check_whole(definition: Definition) -> None:
     gamma **= waves_of(definition.document)
     if gamma <= WHOLE_CAP * (1 + 1e-9):
         return
-    typical = max(one for one in bounded if math.isfinite(one))
+    typical = max(answer for answer in bounded if math.isfinite(answer))
     most = int(math.log(WHOLE_CAP) / math.log(typical))
     raise InvalidInput(
         f"The answers of one person together would have an amplification of {gamma:.3g}; the page refuses more than "
@@ -266,27 +268,29 @@ def routing_cost(group: Group) -> float:
     prior = Prior.of(schema, routed=scheme.routed)
     worst = 1.0
     for attribute in group.attributes:
-        own = [answer != NOT_ASKED for answer in attribute.answers]
-        size = sum(own)
+        is_answer = [answer != NOT_ASKED for answer in attribute.answers]
+        size = sum(is_answer)
         alone = gamma_diagonal(group.channel.amplification).build((size,))
         even = np.full(size, 1 / size)
         variance = float(alone.solve_squares(alone.apply(even)).max()) - 1 / size**2
-        worst = max(worst, float(report_variance(scheme, prior, [attribute.name])[own].max()) / variance)
+        worst = max(worst, float(report_variance(scheme, prior, [attribute.name])[is_answer].max()) / variance)
     return worst
 
 
 def never_together(group: Group) -> list[str]:
     """Which questions of a group have no joint estimate, as short lists."""
     places = range(len(group.names))
-    told = {pair for pair in itertools.combinations(places, 2) if group.channel.margin(pair).is_invertible()}
-    return _apart(group.names, {(group.names[one], group.names[other]) for one, other in told})
+    pairs = {pair for pair in itertools.combinations(places, 2) if group.channel.margin(pair).is_invertible()}
+    return _apart(group.names, {(group.names[one], group.names[other]) for one, other in pairs})
 
 
 def never_dealt_together(definition: Definition) -> list[str]:
     """Which sensitive questions stand in no version together, as short lists; none where everybody is asked the same."""
     if not definition.scheme.is_dealt:
         return []
-    versions = [[name for group in one.groups for name in group.names] for one in definition.scheme.questionnaires]
+    versions = [
+        [name for group in version.groups for name in group.names] for version in definition.scheme.questionnaires
+    ]
     asked = {name for version in versions for name in version}
     names = [name for name in definition.scheme.schema.names if name in asked]
     return _apart(names, {pair for version in versions for pair in itertools.permutations(version, 2)})
@@ -305,7 +309,7 @@ def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _said(gamma: float) -> str:
+def _times(gamma: float) -> str:
     return f"{gamma:,.4g}" if math.isfinite(gamma) else "unbounded"
 
 

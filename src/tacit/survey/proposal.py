@@ -52,17 +52,17 @@ class _Proposal:
         self.placed: set[str] = set()
 
     def groups(self) -> list[GroupDocument]:
-        groups = [self.written(one) for one in self.questionnaire.groups]
+        groups = [self.written(group) for group in self.questionnaire.groups]
         for block in self.routing.blocks():
-            if not any(one.name in self.placed for one in block):
+            if not any(question.name in self.placed for question in block):
                 groups.extend(self.proposed(block))
         return groups
 
     def attributes(self, block: Sequence[Asked]) -> list[Attribute]:
         return [
-            attribute_of(self.questions[one.name], name, answers)
-            for one in block
-            for name, answers in self.questions[one.name].attributes
+            attribute_of(self.questions[question.name], name, answers)
+            for question in block
+            for name, answers in self.questions[question.name].attributes
         ]
 
     def records(self, block: Sequence[Asked], place: Located) -> dict[str, Any]:
@@ -85,15 +85,15 @@ class _Proposal:
             written.place.refuse("a group needs at least one sensitive question.")
         channel = written_channel(written.channel)
         # In the order in which they are asked, filters first: the even prior goes along the routing.
-        members = [one for one in self.routing.questions if one.name in written.questions]
+        members = [question for question in self.routing.questions if question.name in written.questions]
         blocks = [
             block
             for block in self.routing.blocks()
-            if is_block(block) and {one.name for one in block} & set(written.questions)
+            if is_block(block) and {question.name for question in block} & set(written.questions)
         ]
         for block in blocks:
             self.check_whole(written, block)
-        names = [one.name for one in members] if blocks else list(written.questions)
+        names = [member.name for member in members] if blocks else list(written.questions)
         group: GroupDocument = {
             "attributes": [name for one in names for name, _ in self.questions[one].attributes],
             "channel": channel,
@@ -120,9 +120,9 @@ class _Proposal:
         self.placed.add(name)
 
     def check_whole(self, written: WrittenGroup, block: Sequence[Asked]) -> None:
-        missing = [one.name for one in block if one.name not in written.questions]
+        missing = [question.name for question in block if question.name not in written.questions]
         if missing:
-            names = ", ".join(one.name for one in block)
+            names = ", ".join(question.name for question in block)
             written.place.refuse(
                 f"the group splits {names}, which routing connects: a follow-up tells its filter again. Put "
                 f"{', '.join(missing)} into the group as well, or leave them all to the privacy level."
@@ -145,11 +145,11 @@ class _Proposal:
         return [{"attributes": [name], "channel": channel, "place": first.place} for name, _ in first.attributes]
 
     def proposed_block(self, block: Sequence[Asked]) -> GroupDocument:
-        for one in block:
-            if self.questions[one.name].unrelated is not None:
-                self.questions[one.name].place.refuse(
-                    f"{one.name!r} has an unrelated question, but routing connects it with "
-                    f"{', '.join(other.name for other in block if other is not one)}: together they would tell more than "
+        for question in block:
+            if self.questions[question.name].unrelated is not None:
+                self.questions[question.name].place.refuse(
+                    f"{question.name!r} has an unrelated question, but routing connects it with "
+                    f"{', '.join(other.name for other in block if other is not question)}: together they would tell more than "
                     "its channel allows. Take the unrelated question out, or ask without conditions."
                 )
         last = self.questions[block[-1].name]

@@ -179,8 +179,8 @@ class QuestionnaireReader:
             unrelated=self.unrelated(fields["unrelated"]) if "unrelated" in fields else None,
             place=item,
             details=kind.details(fields, answers),
-            is_shuffled=_shuffled(fields, answers),
-            known=_known(fields["known"], answers) if "known" in fields else None,
+            is_shuffled=_read_shuffle(fields, answers),
+            known=_read_known_shares(fields["known"], answers) if "known" in fields else None,
             correct=fields["correct"].text("correct") if "correct" in fields else None,
             explain=self.texts(fields["explain"], "explain") if "explain" in fields else None,
         )
@@ -224,9 +224,13 @@ class QuestionnaireReader:
 
 def _population(entry: Located, questions: dict[str, Question]) -> Margins:
     """Margins of questions that everybody answers in the clear."""
-    sensitive = [name for name, one in questions.items() if one.is_sensitive]
-    everybody = [one for one in questions.values() if one.mode == "public" and not (one.special or one.when)]
-    answers = {one.name: one.attributes[0][1] for one in everybody if len(one.attributes) == 1}
+    sensitive = [name for name, question in questions.items() if question.is_sensitive]
+    everybody = [
+        question
+        for question in questions.values()
+        if question.mode == "public" and not (question.special or question.when)
+    ]
+    answers = {question.name: question.attributes[0][1] for question in everybody if len(question.attributes) == 1}
     return read_margins(entry, answers, sensitive)
 
 
@@ -292,7 +296,7 @@ def read_name(entry: Located, what: str) -> str:
     return name
 
 
-def _shuffled(fields: dict[str, Located], answers: Answers) -> bool:
+def _read_shuffle(fields: dict[str, Located], answers: Answers) -> bool:
     is_shuffled = read_flag(fields, "shuffle")
     if is_shuffled and (answers.ordered or len(answers.named) < 2):
         fields["shuffle"].refuse(
@@ -311,7 +315,7 @@ def _check_many(fields: dict[str, Located], answers: Answers) -> None:
             )
 
 
-def _known(entry: Located, answers: Answers) -> tuple[float, ...]:
+def _read_known_shares(entry: Located, answers: Answers) -> tuple[float, ...]:
     """The true shares of a control item's answers; the one that is left out has the rest."""
     names = [name for name, _ in answers.named]
     given = {name: share.number("A share") for name, share in entry.entries().items()}

@@ -13,7 +13,7 @@ from typing import Any
 from tacit.survey.answer_tables import FEWEST_IN_CELL
 from tacit.survey.definition import Definition
 from tacit.survey.routes import alternatives_of, attributes_of
-from tacit.survey.store.database import quoted
+from tacit.survey.store.database import quote_name
 from tacit.survey.store.surveys import Store, StoredSurvey
 
 MET_NOT_GUARANTEED = (
@@ -67,12 +67,12 @@ def _count(store: Store, survey: StoredSurvey, quota: Mapping[str, Any]) -> int:
     alternatives, parameters = [], []
     for conditions in alternatives_of(quota["when"]):
         each = []
-        for one in conditions:
-            column = reported[one["question"], one.get("option")]
-            each.append(f"{quoted(column)} IN ({', '.join('?' * len(one['answers']))})")
-            parameters.extend(one["answers"])
+        for condition in conditions:
+            column = reported[condition["question"], condition.get("option")]
+            each.append(f"{quote_name(column)} IN ({', '.join('?' * len(condition['answers']))})")
+            parameters.extend(condition["answers"])
         alternatives.append(" AND ".join(each))
-    wanted = " OR ".join(f"({one})" for one in alternatives)
+    wanted = " OR ".join(f"({condition})" for condition in alternatives)
     ((count,),) = store.database.rows(f"SELECT COUNT(*) FROM {survey.table('reports')} WHERE {wanted}", parameters)
     return int(count)
 

@@ -74,9 +74,9 @@ class Receiving:
             place = await self._place(scope["path"])
             limits.refuse_other_types(scope, "A report")
             submission = _submission(place, await limits.limited_body(scope, receive, "A report"))
-            settled = self._settled(submission, await self._writer.put(submission))
+            settled = self._settle_submission(submission, await self._writer.put(submission))
         except _REFUSALS as refusal:
-            settled = self._refused(refusal)
+            settled = self._refusal(refusal)
         await limits.answer(send, settled.status, settled.content)
 
     def known(self, path: str) -> Place | None:
@@ -94,20 +94,20 @@ class Receiving:
             limits.refuse_other_types(scope, "A report")
             limits.refuse_large(len(body), "A report")
             submission = _submission(place, body)
-            self._writer.add(submission, lambda outcome: reply(self._settled(submission, outcome)))
+            self._writer.add(submission, lambda outcome: reply(self._settle_submission(submission, outcome)))
         except _REFUSALS as refusal:
-            reply(self._refused(refusal))
+            reply(self._refusal(refusal))
 
-    def _settled(self, submission: Submission, outcome: SubmissionOutcome | Exception) -> JsonReply:
+    def _settle_submission(self, submission: Submission, outcome: SubmissionOutcome | Exception) -> JsonReply:
         if isinstance(outcome, Exception):
-            return self._refused(outcome)
+            return self._refusal(outcome)
         if outcome is SubmissionOutcome.STORED and submission.box == "reports":
             self.arrivals.note(submission.survey.fingerprint)
         settled = _ANSWERS[outcome]
         self.answers[settled.status] += 1
         return settled
 
-    def _refused(self, refusal: Exception) -> JsonReply:
+    def _refusal(self, refusal: Exception) -> JsonReply:
         if isinstance(refusal, Refused):
             refused = JsonReply(refusal.status, refusal.content)
         else:
@@ -210,7 +210,7 @@ def _mark(survey: StoredSurvey, mark: Any) -> tuple[str, ...]:
 
 def _texts(survey: StoredSurvey, texts: Any) -> tuple[tuple[str, str, str], ...]:
     """Open texts with the keys under which they are kept."""
-    longest = {one["name"]: one["longest"] for one in survey.definition.text_questions}
+    longest = {question["name"]: question["longest"] for question in survey.definition.text_questions}
     if not isinstance(texts, dict) or set(texts) != {"key", "answers"} or not isinstance(texts["answers"], dict):
         raise Refused(400, 'Open texts are sent as {"key": HASH, "answers": {QUESTION: TEXT}}.')
     key = _hash(texts["key"])
@@ -222,7 +222,11 @@ def _texts(survey: StoredSurvey, texts: Any) -> tuple[tuple[str, str, str], ...]
 
 def _is_storable(text: Any) -> bool:
     """Whether every database takes it: neither half a character, which JSON can write, nor a character that ends a text."""
-    return isinstance(text, str) and text != "" and not any(one == "\0" or "\ud800" <= one <= "\udfff" for one in text)
+    return (
+        isinstance(text, str)
+        and text != ""
+        and not any(character == "\0" or "\ud800" <= character <= "\udfff" for character in text)
+    )
 
 
 def _bit(text: str) -> tuple[int]:

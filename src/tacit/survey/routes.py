@@ -24,7 +24,10 @@ def routing_of(questions: Iterable[Question]) -> Routing:
                 ),
                 is_public=not question.is_hidden,
                 alternatives=tuple(
-                    tuple((_reported_as(one.question, one.option), frozenset(one.answers)) for one in alternative)
+                    tuple(
+                        (_reported_as(condition.question, condition.option), frozenset(condition.answers))
+                        for condition in alternative
+                    )
                     for alternative in question.when
                 ),
             )
@@ -58,13 +61,13 @@ def asked_of(
     A public question that a version does not ask is absent: everybody's answer is that it was not asked.
     """
     names = [name for name in attribute_names(question) if name not in elsewhere]
-    own = [answer["name"] for answer in question["answers"]]
+    own_names = [answer["name"] for answer in question["answers"]]
     return Asked(
         question["name"],
         tuple(names),
         Ways(((NOT_ASKED,),) * len(names))
         if is_absent
-        else ways_to_answer(None if has_one_answer(question) else len(names), own, special_answers(question)),
+        else ways_to_answer(None if has_one_answer(question) else len(names), own_names, special_answers(question)),
         is_public=not is_hidden(question),
         alternatives=conditions_on(question, reported),
     )
@@ -73,9 +76,9 @@ def asked_of(
 def attributes_of(questions: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str | None], str]:
     """The attribute of each question, and of each option of those that have several."""
     return {
-        (question["name"], part["option"]): part["attribute"]
+        (question["name"], attribute["option"]): attribute["attribute"]
         for question in questions
-        for part in question["attributes"]
+        for attribute in question["attributes"]
     }
 
 
@@ -88,7 +91,7 @@ def alternatives_of(when: Sequence[Any]) -> list[list[Any]]:
 
 def conditions_of(question: Mapping[str, Any]) -> list[Any]:
     """Every condition that a question depends on, whatever the others say."""
-    return [one for alternative in alternatives_of(question["when"]) for one in alternative]
+    return [condition for alternative in alternatives_of(question["when"]) for condition in alternative]
 
 
 def conditions_on(
@@ -96,7 +99,10 @@ def conditions_on(
 ) -> tuple[tuple[Condition, ...], ...]:
     """The alternatives of a question of a definition, on the attributes that report the earlier answers."""
     return tuple(
-        tuple((reported[one["question"], one.get("option")], frozenset(one["answers"])) for one in alternative)
+        tuple(
+            (reported[condition["question"], condition.get("option")], frozenset(condition["answers"]))
+            for condition in alternative
+        )
         for alternative in alternatives_of(question["when"])
     )
 

@@ -84,7 +84,7 @@ class SecondRound:
     def to_document(self) -> dict[str, Any]:
         """What is known of the accuracy, for JSON."""
         low, high = self.interval()
-        known = self.n_bits > 0
+        has_bits = self.n_bits > 0
         return {
             "target": self.target,
             "kind": self.kind,
@@ -93,8 +93,8 @@ class SecondRound:
             "on_reports": None if self.on_reports is None else self.on_reports.to_document(),
             "n_bits": self.n_bits,
             "accuracy": {
-                "estimate": self.accuracy if known else None,
-                "standard_error": self.standard_error if known else None,
+                "estimate": self.accuracy if has_bits else None,
+                "standard_error": self.standard_error if has_bits else None,
                 "low": low,
                 "high": high,
             },
@@ -105,11 +105,11 @@ class SecondRound:
             return f"A classifier of {self.target!r} is offered; nobody has tried it yet."
         low, high = self.interval()
         whose = "who tried it" if self.about == "true" else "whose device tried it on answers drawn by lot"
-        told = (
+        sentence = (
             f"The classifier of {self.target!r} was right for {self.accuracy:.1%} ± {self.standard_error:.1%} (one standard "
             f"error) of the {self.n_bits} respondents {whose}: between {low:.1%} and {high:.1%} at 95% confidence."
         )
-        return told if self.on_reports is None else f"{told} {self.on_reports}"
+        return sentence if self.on_reports is None else f"{sentence} {self.on_reports}"
 
 
 def second_round(store: Store, survey: StoredSurvey) -> SecondRound | None:
@@ -124,11 +124,11 @@ def second_round(store: Store, survey: StoredSurvey) -> SecondRound | None:
     if "personal" not in document:
         keep = program["toss"] / ONE if program else 1.0
         return SecondRound(document["target"], int(n_bits), int(n_ones), keep, kind)
-    published = _published(store, survey, document, int(n_bits), int(n_ones))
+    published = _publish_document(store, survey, document, int(n_bits), int(n_ones))
     return SecondRound(document["target"], int(n_bits), int(n_ones), 1.0, kind, "personal", published)
 
 
-def _published(
+def _publish_document(
     store: Store, survey: StoredSurvey, document: dict[str, Any], n_bits: int, n_ones: int
 ) -> PublishedAccuracy | None:
     """The accuracy on true answers, where one group holds all answers and a chance keeps the whole record."""
@@ -161,7 +161,7 @@ def _personal(survey: StoredSurvey) -> dict[str, Any]:
     scheme = survey.definition.scheme
     laws = {}
     for attribute in scheme.schema:
-        group = next((one for one in scheme.groups if attribute.name in one.names), None)
+        group = next((group for group in scheme.groups if attribute.name in group.names), None)
         shares = None
         if group is not None and group.channel.has_marginals:
             marginal = group.channel.marginal([group.names.index(attribute.name)])
@@ -171,7 +171,7 @@ def _personal(survey: StoredSurvey) -> dict[str, Any]:
 
 
 def _drawing(shares: Any, size: int) -> dict[str, Any]:
-    if not isinstance(shares, list) or len(shares) != size or not all(isinstance(one, float) for one in shares):
+    if not isinstance(shares, list) or len(shares) != size or not all(isinstance(share, float) for share in shares):
         return {"even": "any"}
     whole = [int(share * ONE) for share in shares]
     whole[whole.index(max(whole))] += ONE - sum(whole)
@@ -201,14 +201,14 @@ def offer_classifier(
     elif target is None:
         raise InvalidInput("Say which question the classifier predicts: --class NAME.")
     else:
-        document = _mined(countable(store, survey, store.counts(survey).reports), target, model)
+        document = _mine_classifier(countable(store, survey, store.counts(survey).reports), target, model)
     if about == "personal":
         document = {**document, "personal": _personal(survey)}
     store.offer_classifier(survey, document)
     return document
 
 
-def _mined(reports: ReportSource, target: str, model: str) -> dict[str, Any]:
+def _mine_classifier(reports: ReportSource, target: str, model: str) -> dict[str, Any]:
     from tacit.mine import LogisticClassifier, MajorityClassifier, NaiveBayesClassifier, TreeClassifier, choose_model
     from tacit.mine.exported import classifier_document
     from tacit.survey.mined_models import DEEPEST_TREE

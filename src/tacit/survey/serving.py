@@ -63,10 +63,10 @@ def serve(server: SurveyServer, sock: socket.socket) -> None:
     # What was made until now stays to the end; looking through it for garbage again and again would be for nothing.
     gc.collect()
     gc.freeze()
-    uvicorn.Server(configured(server)).run(sockets=[sock, *(sock.dup() for _ in range(LISTENERS - 1))])
+    uvicorn.Server(server_config(server)).run(sockets=[sock, *(sock.dup() for _ in range(LISTENERS - 1))])
 
 
-def configured(server: SurveyServer) -> uvicorn.Config:
+def server_config(server: SurveyServer) -> uvicorn.Config:
     """How uvicorn is run: reports take the short way, and nothing about anybody is logged."""
     receiving = server.receiving if isinstance(server, SurveyServer) else None
     protocol: Any = partial(ReportProtocol, receiving=receiving)

@@ -70,7 +70,7 @@ def _variable(survey: StoredSurvey, column: Column, taken: set[str]) -> Variable
     definition = survey.definition
     asked = re.split(r"[=:]", column.name)[0]
     is_public = asked in (*definition.scheme.public_names, RESERVED)
-    text = " + ".join(definition.label(part) for part in asked.split("+"))
+    text = " + ".join(definition.label(name) for name in asked.split("+"))
     label = f"{'not disguised' if is_public else 'disguised'}: {text}"
     values = [str(value) for value in column.table.values()]
     is_many = len(values) > IN_DEFINITION
@@ -80,7 +80,7 @@ def _variable(survey: StoredSurvey, column: Column, taken: set[str]) -> Variable
     return Variable(column.name, name, " ".join(label.split()), answers, is_text=is_text)
 
 
-def _shortened(label: str, longest: int) -> str:
+def _shorten_label(label: str, longest: int) -> str:
     cut = label.encode()[:longest].decode(errors="ignore")
     return label if cut == label else cut[:-3].rstrip() + "..."
 
@@ -89,15 +89,21 @@ def coded_frame(store: Store, survey: StoredSurvey) -> pd.DataFrame:
     """All reports as numbers, in the order of the store, which says nothing."""
     import pandas as pd
 
-    shown = variables(survey)
-    codes = [one.codes for one in shown]
-    columns: list[list[Any]] = [[] for _ in shown]
+    columns_shown = variables(survey)
+    codes = [variable.codes for variable in columns_shown]
+    columns: list[list[Any]] = [[] for _ in columns_shown]
     for rows in store.rows(survey, survey.exported):
-        for values, one, known, column in zip(zip(*rows, strict=True), shown, codes, columns, strict=True):
-            column.extend(values if one.is_text or not one.answers else [known.get(str(value)) for value in values])
+        for values, one, codes_of, column in zip(zip(*rows, strict=True), columns_shown, codes, columns, strict=True):
+            column.extend(values if one.is_text or not one.answers else [codes_of.get(str(value)) for value in values])
     # Whole numbers have no place for what was not dealt.
-    kinds = ["float64" if None in column else _kind(one) for one, column in zip(shown, columns, strict=True)]
-    data = {one.name: pd.Series(column, dtype=kind) for one, column, kind in zip(shown, columns, kinds, strict=True)}
+    kinds = [
+        "float64" if None in column else _kind(variable)
+        for variable, column in zip(columns_shown, columns, strict=True)
+    ]
+    data = {
+        variable.name: pd.Series(column, dtype=kind)
+        for variable, column, kind in zip(columns_shown, columns, kinds, strict=True)
+    }
     return pd.DataFrame(data)
 
 
@@ -134,10 +140,12 @@ def write_stata(store: Store, survey: StoredSurvey, path: Path) -> None:
 
 
 def _labels(survey: StoredSurvey, longest: int) -> dict[str, Any]:
-    shown = variables(survey)
+    columns_shown = variables(survey)
     return {
-        "column_labels": {one.name: _shortened(one.label, longest) for one in shown},
-        "variable_value_labels": {one.name: _value_labels(survey, one) for one in shown if one.answers},
+        "column_labels": {variable.name: _shorten_label(variable.label, longest) for variable in columns_shown},
+        "variable_value_labels": {
+            variable.name: _value_labels(survey, variable) for variable in columns_shown if variable.answers
+        },
     }
 
 
@@ -163,8 +171,8 @@ def ddi_codebook(survey: StoredSurvey) -> str:
     method.text = NOTE
     data = ElementTree.SubElement(root, "dataDscr")
     laws = {name: json.dumps(group.to_document()["channel"]) for group in definition.groups for name in group.names}
-    for one in variables(survey):
-        _ddi_variable(data, one, laws, definition)
+    for variable in variables(survey):
+        _ddi_variable(data, variable, laws, definition)
     ElementTree.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
 

@@ -27,6 +27,6 @@ def page_text(template: str, **values: Any) -> str:
     return _environment().get_template(template).render(**values)
 
 
-def rendered(template: str, status_code: int = 200, **values: Any) -> HTMLResponse:
+def render_template(template: str, status_code: int = 200, **values: Any) -> HTMLResponse:
     text = _environment().get_template(template).render(style=page_style().text, **values)
     return HTMLResponse(text, status_code=status_code)

@@ -87,14 +87,16 @@ class Counter:
 
     def _serve(self, batch: list[Waiting]) -> None:
         try:
-            spendings = self._codes.spend([(one.survey.number, one.code, one.blinded) for one, _ in batch])
+            spendings = self._codes.spend(
+                [(blinded.survey.number, blinded.code, blinded.blinded) for blinded, _ in batch]
+            )
         except Exception as error:  # the thread must survive whatever it was: everyone after would wait for ever
             _settle(batch[0][1], [(future, _unavailable(error)) for _, future in batch])
             return
         for (purchase, future), spending in zip(batch, spendings, strict=True):
-            _settle(future, [(future, self._signed(purchase, spending))])
+            _settle(future, [(future, self._sign_purchase(purchase, spending))])
 
-    def _signed(self, purchase: Purchase, spending: Spending) -> bytes | Exception:
+    def _sign_purchase(self, purchase: Purchase, spending: Spending) -> bytes | Exception:
         if spending is Spending.UNKNOWN:
             return Refused(403, "This invitation code is not valid for this survey.", "unknown")
         if spending is Spending.USED:

@@ -16,7 +16,7 @@ from tacit.channel.extremes import amplification
 from tacit.errors import InvalidInput
 from tacit.measures.amplification import amplification_together
 from tacit.survey.block_figures import AskedBlock, asked_blocks, made_sure
-from tacit.survey.definition_questions import Document, dealt
+from tacit.survey.definition_questions import Document, versions_of
 from tacit.survey.objections import Objection, asked_objections, objection, shape_objections
 from tacit.survey.series import GAMMA_CAP, series_cap, split_gamma, waves_of
 
@@ -65,7 +65,7 @@ def examine(document: Document) -> Examination:
     if shape:
         return Examination(tuple(shape), ())
     try:
-        deals = tuple(tuple(asked_blocks(document, deal)) for deal in range(len(dealt(document))))
+        deals = tuple(tuple(asked_blocks(document, deal)) for deal in range(len(versions_of(document))))
         second = second_round_gamma(document)
     except InvalidInput as error:
         return Examination((objection("program", (), f"The instructions for the disguise do not hold: {error}"),), ())

@@ -51,8 +51,8 @@ class _WeightedCells:
     def of(cls, weighting: Weighting, reports: ReportSource, names: tuple[str, str]) -> _WeightedCells:
         from tacit.estimation import estimate
 
-        others = [one for one in weighting.names if one not in names]
-        free = [one for one in names if one not in weighting.names]
+        others = [name for name in weighting.names if name not in names]
+        free = [name for name in names if name not in weighting.names]
         whole = estimate(reports, [*others, *names])
         return cls(weighting, names, whole, estimate(reports, free) if free else None)
 
@@ -69,15 +69,17 @@ class _WeightedCells:
     def _by_margins(self, table: Array) -> Array:
         """A table of `whole`, with zeros where a question that is a margin itself would have two answers."""
         margins = self.weighting.names
-        known = [one for one in self.names if one in margins]
+        with_margins = [name for name in self.names if name in margins]
         axes = dict(zip(self.whole.names, range(table.ndim), strict=True))
         spread = table
-        for name in known:  # its own axis of the margins: only the same answer counts
+        for name in with_margins:  # its own axis of the margins: only the same answer counts
             size = table.shape[axes[name]]
             same = np.eye(size).reshape(*(size if axis == axes[name] else 1 for axis in range(spread.ndim)), size)
             spread = spread[..., None] * same
             axes[f"margin {name}"] = spread.ndim - 1
-        order = [axes[f"margin {one}" if one in known else one] for one in margins] + [axes[one] for one in self.names]
+        order = [axes[f"margin {name}" if name in with_margins else name] for name in margins] + [
+            axes[name] for name in self.names
+        ]
         return spread.transpose(order).reshape(len(self._weights), -1)
 
     @property
@@ -117,7 +119,7 @@ class _WeightedCells:
         if self.asked is None:
             return np.zeros((within.shape[1],) * 2)
         worth = self._weights**2 * people
-        free = [one for one in self.names if one not in self.weighting.names]
+        free = [name for name in self.names if name not in self.weighting.names]
         if len(free) == 2:
             return self._spread(worth, within)
         # The other question is a margin: its answers are cells of their own, which share no report.
@@ -127,8 +129,8 @@ class _WeightedCells:
         owner = self._margin_answer(self.names[1 - axis])
         covariance = np.zeros((within.shape[1],) * 2)
         for answer, cells in enumerate(of_answer):
-            own = owner == answer
-            covariance[np.ix_(cells, cells)] = self._spread(worth[own], answers[own])
+            members = owner == answer
+            covariance[np.ix_(cells, cells)] = self._spread(worth[members], answers[members])
         return covariance
 
     def _spread(self, worth: Array, within: Array) -> Array:

@@ -62,11 +62,14 @@ def given_margins(definition: Definition, text: str, file: str = "population") -
     if not text.strip():
         return None
     questions = definition.questions
-    sensitive = [one["name"] for one in questions if one["mode"] != "public"]
+    sensitive = [question["name"] for question in questions if question["mode"] != "public"]
     answered = {
-        one["name"]: [answer["name"] for answer in one["answers"]]
-        for one in questions
-        if one["mode"] == "public" and has_one_answer(one) and not one["optional"] and not one["when"]
+        question["name"]: [answer["name"] for answer in question["answers"]]
+        for question in questions
+        if question["mode"] == "public"
+        and has_one_answer(question)
+        and not question["optional"]
+        and not question["when"]
     }
     return read_margins(parse(text, file), answered, sensitive)
 
@@ -120,7 +123,7 @@ class Weighting:
                     f"No report says {attribute.name} = {attribute.answers[empty[0]]!r}, which is {target[empty[0]]:.1%} of the "
                     "population, so nobody's report can be weighted up for them. Leave this question out of the shares."
                 )
-        weighting = cls(names, shares, raked(shares, targets), counted.n_reports)
+        weighting = cls(names, shares, rake_weights(shares, targets), counted.n_reports)
         weighting.refuse_few(scheme)
         return weighting
 
@@ -221,7 +224,7 @@ def _margins_of(shares: Array) -> list[Array]:
     return [shares.sum(axis=tuple(other for other in axes if other != axis)) for axis in axes]
 
 
-def raked(shares: Array, targets: Sequence[Array]) -> Array:
+def rake_weights(shares: Array, targets: Sequence[Array]) -> Array:
     """Weights of the cells under which `shares` has these margins: iterative proportional fitting (Deming and Stephan 1940)."""
     weights = np.ones_like(shares)
     for _ in range(MOST_ROUNDS):

@@ -24,7 +24,7 @@ class InvalidReport(InvalidInput):
     """What arrived cannot be a report of this survey."""
 
 
-def spelled(digit: int, size: int) -> str:
+def spell_digits(digit: int, size: int) -> str:
     """A digit of `size` possible values, in the width that the largest of them needs."""
     text = ""
     while size > 1 or len(text) < WIDTH:
@@ -55,17 +55,17 @@ class Column:
 
     @property
     def _largest(self) -> list[str]:
-        return [spelled(radix - 1, radix) for radix in self.radices]
+        return [spell_digits(radix - 1, radix) for radix in self.radices]
 
     def number(self, text: str) -> int:
         """The number whose digits these are; anything that is none is refused."""
         number = start = 0
         for radix, largest in zip(self.radices, self._largest, strict=True):
-            part = text[start : start + len(largest)]
+            digits = text[start : start + len(largest)]
             # Characters compare as the digits they stand for, and nothing else may be among them.
-            if part > largest or not set(part) <= set(_DIGITS):
-                raise InvalidReport(f"{self.name!r} has no digit {part!r}.")
-            number = number * radix + int(part, 36)
+            if digits > largest or not set(digits) <= set(_DIGITS):
+                raise InvalidReport(f"{self.name!r} has no digit {digits!r}.")
+            number = number * radix + int(digits, 36)
             start += len(largest)
         return number
 
@@ -74,7 +74,7 @@ class Column:
         texts = []
         for radix in reversed(self.radices):
             number, digit = divmod(number, radix)
-            texts.append(spelled(digit, radix))
+            texts.append(spell_digits(digit, radix))
         return "".join(reversed(texts))
 
 
@@ -92,15 +92,18 @@ class Wire:
     @classmethod
     def of(cls, definition: Definition) -> Wire:
         scheme = definition.scheme
-        shapes = [(one.name, cls(tuple(_questionnaire_columns(one)))) for one in scheme.questionnaires]
+        shapes = [
+            (questionnaire.name, cls(tuple(_questionnaire_columns(questionnaire))))
+            for questionnaire in scheme.questionnaires
+        ]
         if not scheme.is_dealt:
             return shapes[0][1]
-        names = {spelled(number, len(shapes)): name for number, (name, _) in enumerate(shapes)}
+        names = {spell_digits(number, len(shapes)): name for number, (name, _) in enumerate(shapes)}
         columns: dict[str, Column] = {RESERVED: Column(RESERVED, names)}
         for _, shape in shapes:
             for column in shape.columns:
-                known = columns.setdefault(column.name, column)
-                if (known.members, known.radices) != (column.members, column.radices):
+                earlier = columns.setdefault(column.name, column)
+                if (earlier.members, earlier.radices) != (column.members, column.radices):
                     raise InvalidInput(
                         f"Two versions of the questionnaire report {column.name!r} with different digits. Disguise it in "
                         "the same way in both."
@@ -135,7 +138,7 @@ class Wire:
     @cached_property
     def _digits(self) -> tuple[dict[Any, str], ...]:
         """How each column spells its values."""
-        return tuple({shown: digit for digit, shown in column.table.items()} for column in self.columns)
+        return tuple({value: digit for digit, value in column.table.items()} for column in self.columns)
 
     @cached_property
     def _shapes(self) -> dict[str, Wire]:
@@ -184,7 +187,7 @@ class Wire:
             if column.radices:
                 digits.append(column.spelled_number(value))
                 continue
-            digits.extend([back[one] for one in json.loads(value)] if column.members else [back[value]])
+            digits.extend([back[answer] for answer in json.loads(value)] if column.members else [back[value]])
         return "".join(digits)
 
 
@@ -198,19 +201,19 @@ def _questionnaire_columns(questionnaire: Questionnaire) -> Iterator[Column]:
 
 def _columns(attribute: Attribute, members: int) -> list[Column]:
     if attribute.shows == "bits":
-        bits = {spelled(bit, 2): bit for bit in (0, 1)}
+        bits = {spell_digits(bit, 2): bit for bit in (0, 1)}
         return [Column(f"{attribute.name}={answer}", bits) for answer in attribute.answers]
     if attribute.shows == "hashed":
         bucket, seed = file_columns(attribute)
         word = 1 << Hashing.of(attribute).width
-        buckets = {spelled(number, attribute.buckets): number for number in range(attribute.buckets)}
+        buckets = {spell_digits(number, attribute.buckets): number for number in range(attribute.buckets)}
         return [Column(bucket, buckets), Column(seed, {}, radices=(word, word))]
-    table = {spelled(code, attribute.size): answer for code, answer in enumerate(attribute.answers)}
+    table = {spell_digits(code, attribute.size): answer for code, answer in enumerate(attribute.answers)}
     return [Column(attribute.name, table, members)]
 
 
 def _set(column: Column, digits: list[str]) -> str:
     # Ascending in the alphabet of the digits is ascending in their numbers.
-    if any(a >= b for a, b in itertools.pairwise(digits)) or any(one not in column.table for one in digits):
+    if any(a >= b for a, b in itertools.pairwise(digits)) or any(digit not in column.table for digit in digits):
         raise InvalidReport(f"{column.name!r} must be a set of {column.members} answers in ascending order.")
-    return json.dumps([column.table[one] for one in digits], ensure_ascii=False)
+    return json.dumps([column.table[digit] for digit in digits], ensure_ascii=False)

@@ -35,8 +35,8 @@ class Withdrawing:
 
     async def withdraw(self, request: Request) -> Response:
         try:
-            survey, receipt = await self._asked(request)
-            texts = [text_key(texts_hash(receipt), one["name"]) for one in survey.definition.text_questions]
+            survey, receipt = await self._read_request(request)
+            texts = [text_key(texts_hash(receipt), question["name"]) for question in survey.definition.text_questions]
             if not await run_in_threadpool(self._store.withdraw, survey, receipt_hash(receipt), texts):
                 raise Refused(404, "There is no report with this receipt in this survey.")
         except Refused as refused:
@@ -46,7 +46,7 @@ class Withdrawing:
             return JSONResponse({"error": reason_for_clients(error)}, 503, {"Retry-After": "2"})
         return JSONResponse({"outcome": "withdrawn"})
 
-    async def _asked(self, request: Request) -> tuple[StoredSurvey, str]:
+    async def _read_request(self, request: Request) -> tuple[StoredSurvey, str]:
         if not self._limit.allows(origin(client_address(request.scope, self._settings))):
             raise Refused(429, "Too many withdrawals from one address. Please try again in a minute.")
         survey = await self._surveys.fresh(request.path_params["fingerprint"])

@@ -27,19 +27,23 @@ Words = dict[str, Any]
 
 
 @cache
-def released(language: str) -> str:
+def released_words(language: str) -> str:
     """The words of a language as they are served: one text, known by its hash."""
     return canonical(json.loads((FOLDER / f"{language}.json").read_text(encoding="utf-8")))
 
 
 def page_words(definition: Mapping[str, Any]) -> dict[str, Any]:
     """What stands in a survey's page: the words of its first language, and the hashes of those it may fetch."""
-    own = definition.get("words") or {}
-    known = [language for language in definition["languages"] if language not in own and language in RELEASED]
+    own_words = definition.get("words") or {}
+    page_languages = [
+        language for language in definition["languages"] if language not in own_words and language in RELEASED
+    ]
     first = definition["languages"][:1]
     return {
-        "words": {language: json.loads(released(language)) for language in known if language in first},
-        "hashes": {language: hashlib.sha256(released(language).encode()).hexdigest() for language in known},
+        "words": {language: json.loads(released_words(language)) for language in page_languages if language in first},
+        "hashes": {
+            language: hashlib.sha256(released_words(language).encode()).hexdigest() for language in page_languages
+        },
     }
 
 
@@ -47,17 +51,17 @@ def read_languages(
     entry: Located | None, words: Located | None, folder: Path | None
 ) -> tuple[tuple[str, ...], dict[str, Words]]:
     """The languages of a questionnaire, and the words that it brings for those without words of their own."""
-    own = _written_for(words, folder) if words is not None else {}
+    own_words = _written_for(words, folder) if words is not None else {}
     if entry is None:
         languages: tuple[str, ...] = ("en",)
     else:
-        languages = tuple(_language(item, own) for item in entry.items("languages"))
+        languages = tuple(_language(item, own_words) for item in entry.items("languages"))
         if not languages or len(set(languages)) < len(languages):
             entry.refuse("languages must name at least one language, and each once.")
-    for language in set(own) - set(languages):
+    for language in set(own_words) - set(languages):
         assert words is not None
         words.refuse(f"words are given in {language!r}, but languages lists {', '.join(languages)}.")
-    return languages, own
+    return languages, own_words
 
 
 def _language(item: Located, words: Mapping[str, Words]) -> str:
@@ -87,10 +91,10 @@ def _written_for(entry: Located, folder: Path | None) -> dict[str, Words]:
 
 def checked_words(entry: Located) -> Words:
     """The words of a file, with every word that the page needs and every place in it; or a refusal that says the line."""
-    return _checked(entry, json.loads(released("en")), "The words")
+    return _check_words(entry, json.loads(released_words("en")), "The words")
 
 
-def _checked(entry: Located, model: Mapping[str, Any], what: str) -> Words:
+def _check_words(entry: Located, model: Mapping[str, Any], what: str) -> Words:
     given = entry.mapping(what, dict.fromkeys(model, True))
     return {name: _checked_word(given[name], name, wanted) for name, wanted in model.items()}
 
@@ -100,7 +104,7 @@ def _checked_word(entry: Located, name: str, wanted: Any) -> Any:
         return entry.one_of("The direction", ("ltr", "rtl"))
     is_mapping = isinstance(entry.value, dict)
     if isinstance(wanted, dict) and "other" not in wanted:
-        return _checked(entry, wanted, f"The words {name!r}")
+        return _check_words(entry, wanted, f"The words {name!r}")
     places = set(_PLACE.findall(wanted if isinstance(wanted, str) else wanted["other"]))
     if is_mapping and "n" in places:
         forms = entry.mapping(f"The word {name!r}", {form: form == "other" for form in FORMS})
@@ -113,14 +117,14 @@ def _text(entry: Located, name: str, places: set[str], *, is_whole: bool) -> str
     given = set(_PLACE.findall(text))
     if given - places:
         entry.refuse(
-            f"{name!r} has the place {{{min(given - places)}}}, which the page does not fill.{_filled(places)}"
+            f"{name!r} has the place {{{min(given - places)}}}, which the page does not fill.{_places_hint(places)}"
         )
     if is_whole and places - given:
         entry.refuse(f"{name!r} lacks the place {{{min(places - given)}}}: the page puts a value there.")
     return text
 
 
-def _filled(places: set[str]) -> str:
+def _places_hint(places: set[str]) -> str:
     listed = ", ".join(f"{{{place}}}" for place in sorted(places))
     return f" It fills {listed}." if listed else " It fills none here."
 
@@ -131,5 +135,5 @@ def template(language: str = "en") -> Iterator[str]:
 
     yield f"# The page's words in {language!r}. Translate the texts; leave the names and the {{places}} as they are."
     yield "# Name the file in the questionnaire: words: {xx: THIS_FILE}, with xx among its languages."
-    text = yaml.safe_dump(json.loads(released(language)), allow_unicode=True, sort_keys=False, width=110)
+    text = yaml.safe_dump(json.loads(released_words(language)), allow_unicode=True, sort_keys=False, width=110)
     yield from text.splitlines()

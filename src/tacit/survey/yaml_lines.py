@@ -126,7 +126,7 @@ def parse(text: str, file: str = "questionnaire") -> Located:
     if node is None:
         raise InvalidInput(f"{file} is empty. Write one with: tacit survey new")
     _check_aliases(node, file)
-    return _located(node, file, depth=0)
+    return _locate_node(node, file, depth=0)
 
 
 def _check_aliases(root: yaml.Node, file: str) -> None:
@@ -139,7 +139,7 @@ def _check_aliases(root: yaml.Node, file: str) -> None:
             inner = [one for child in children for one in (child if isinstance(child, tuple) else (child,))]
             if depth > DEEPEST:
                 raise InvalidInput(f"{file}, line {node.start_mark.line + 1}: nested too deeply.")
-            parts[id(node)] = 1 + sum(counted(one, depth + 1) for one in inner)
+            parts[id(node)] = 1 + sum(counted(child, depth + 1) for child in inner)
         return parts[id(node)]
 
     if counted(root, 0) > MOST_PARTS:
@@ -164,21 +164,21 @@ def _problem(error: yaml.MarkedYAMLError) -> str:
     return f"{said} Lines of one list or mapping begin in the same column, after spaces and not tabs."
 
 
-def _located(node: yaml.Node, file: str, depth: int) -> Located:
+def _locate_node(node: yaml.Node, file: str, depth: int) -> Located:
     line = node.start_mark.line + 1
     if depth > DEEPEST:
         raise InvalidInput(f"{file}, line {line}: nested too deeply.")
     if isinstance(node, yaml.MappingNode):
         return Located(_entries(node, file, depth), file, line)
     if isinstance(node, yaml.SequenceNode):
-        return Located([_located(item, file, depth + 1) for item in node.value], file, line)
+        return Located([_locate_node(item, file, depth + 1) for item in node.value], file, line)
     return Located(_scalar(node, file), file, line, node.value)
 
 
 def _entries(node: yaml.MappingNode, file: str, depth: int) -> dict[str, tuple[Located, Located]]:
     entries: dict[str, tuple[Located, Located]] = {}
     for key_node, value_node in node.value:
-        key = _located(key_node, file, depth + 1)
+        key = _locate_node(key_node, file, depth + 1)
         name = key.text("A key")
         if name == "<<" and not key_node.style:
             key.refuse("parts cannot be merged into each other here (<<). Write them out.")
@@ -189,7 +189,7 @@ def _entries(node: yaml.MappingNode, file: str, depth: int) -> dict[str, tuple[L
                 f"{name!r} has no value. Between braces a comma ends a text: put a text that holds one into quotes, as in "
                 '{text: "One, two?"}.'
             )
-        entries[name] = (key, _located(value_node, file, depth + 1))
+        entries[name] = (key, _locate_node(value_node, file, depth + 1))
     return entries
 
 

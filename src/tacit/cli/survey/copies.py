@@ -40,11 +40,11 @@ def backup(
     as_json: JsonOption = False,
 ) -> None:
     """Copy everything into one file, while people may go on answering."""
-    from tacit.survey.store.backup import back_up, dated, drop_older
+    from tacit.survey.store.backup import back_up, dated_name, drop_older
 
     if keep is not None and not out.is_dir():
         raise InvalidInput(f"--keep goes with a folder of backups, and {str(out)!r} is none. Make it first.")
-    file = dated(out) if out.is_dir() else out
+    file = dated_name(out) if out.is_dir() else out
     check_writable(file)
     with opened_store(store) as opened:
         from tacit.survey.unhurried import at_low_priority

@@ -20,10 +20,10 @@ def verify(
     from tacit.extras import require
 
     require("survey")
-    from tacit.survey.inspection import described, inspected
+    from tacit.survey.inspection import describe_inspection, inspect_page
 
-    inspection = inspected(source)
+    inspection = inspect_page(source)
     if inspection.problems:
         raise InvalidInput(" ".join(inspection.problems))
-    document, lines = described(inspection)
+    document, lines = describe_inspection(inspection)
     show(document, lines, as_json=as_json)

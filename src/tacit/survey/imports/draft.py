@@ -19,7 +19,7 @@ from tacit.survey.imports.expressions import answers_after, asks_for_other_answe
 from tacit.survey.objections import OWN_TO_OBJECTS
 from tacit.survey.question_kinds import FORMULA, kind_of
 from tacit.survey.questionnaire import LONGEST_TEXT, LONGEST_TEXTS, NO_ANSWER, NOT_ASKED, PREFER_NOT_TO_SAY
-from tacit.survey.words import RELEASED, released
+from tacit.survey.words import RELEASED, released_words
 
 Texts = dict[str, str]
 
@@ -114,11 +114,11 @@ class Draft:
     def _are_the_pages_words(self, answers: Sequence[tuple[str, Texts]]) -> bool:
         """Whether yes and no read as the page's own: other texts are other answers."""
         for language in self.languages:
-            own = json.loads(released(language))["answers"] if language in RELEASED else {}
+            page_answers = json.loads(released_words(language))["answers"] if language in RELEASED else {}
             for value, label in answers:
                 if label.get(language, value).casefold() not in (
                     value.casefold(),
-                    own.get(value.lower(), "").casefold(),
+                    page_answers.get(value.lower(), "").casefold(),
                 ):
                     return False
         return True
@@ -173,7 +173,7 @@ class Draft:
                 "ranges: [...], where one range ends and the next begins.",
             )
             return None
-        edges = sorted({_round(low + (high - low) * part / 4) for part in (1, 2, 3)})
+        edges = sorted({_round(low + (high - low) * quarter / 4) for quarter in (1, 2, 3)})
         self.leave_out(
             f"the exact number of {given!r}", f"it is asked in ranges: {edges}. Change them where others say more."
         )
@@ -207,15 +207,15 @@ class Draft:
             self._leave_out_text(given, f"it is asked only if {only_if}, and writing something would tell that")
             return None
         self.leave_out(
-            _undisguised(given),
+            _undisguised_text(given),
             "nothing can disguise what people write, and it identifies them, so it is public and the page warns of it. Take "
             "it out if anything sensitive could be written there.",
         )
-        own = {"longest": min(longest or LONGEST_TEXT, LONGEST_TEXT)} | ({} if is_required else {"optional": True})
-        return self.add(given, "text", text, **own)
+        keys = {"longest": min(longest or LONGEST_TEXT, LONGEST_TEXT)} | ({} if is_required else {"optional": True})
+        return self.add(given, "text", text, **keys)
 
     def _leave_out_text(self, given: str, why: str) -> None:
-        self.left_out = [line for line in self.left_out if not line.startswith(_undisguised(given))]
+        self.left_out = [line for line in self.left_out if not line.startswith(_undisguised_text(given))]
         self.leave_out(
             f"the open text {given!r}",
             f"{why}; nothing can disguise it. Offer answers to choose from (kind: choice).",
@@ -262,7 +262,10 @@ class Draft:
         ways = answers_after(text, self.answers, self.options) or []
         if any(of in way for way in ways):
             return None
-        written = [{self.carried[name]: own[0] if len(own) == 1 else own for name, own in way.items()} for way in ways]
+        written = [
+            {self.carried[name]: answers[0] if len(answers) == 1 else answers for name, answers in way.items()}
+            for way in ways
+        ]
         return None if not written else written[0] if len(written) == 1 else written
 
     def _remove(self, question: dict[str, Any]) -> None:
@@ -308,16 +311,16 @@ class Draft:
         }
 
     def _questions(self) -> dict[str, dict[str, Any]]:
-        return {one["name"]: one for page in self.pages for one in page["questions"]}
+        return {question["name"]: question for page in self.pages for question in page["questions"]}
 
     def _inherit_sensitivity(self, questions: Mapping[str, dict[str, Any]], public: Sequence[str]) -> None:
         """A follow-up of a sensitive question would tell its answer in the clear: it is sensitive too, or a text left out."""
         for name, question in questions.items():
             when = question.get("when", [])
-            routed = dict.fromkeys(one for way in (when if isinstance(when, list) else [when]) for one in way)
+            routed = dict.fromkeys(name for way in (when if isinstance(when, list) else [when]) for name in way)
             # A condition that was not carried over says whom the question is about; who is named public is asked in the clear.
             about = [] if name in public else self._named_in(self.conditions.get(name, ""))
-            earlier = [one for one in (*routed, *about) if one in questions and questions[one]["sensitive"]]
+            earlier = [name for name in (*routed, *about) if name in questions and questions[name]["sensitive"]]
             if not earlier or question["sensitive"]:
                 continue
             if _has_answers(question):
@@ -355,7 +358,7 @@ class Draft:
 
     def _repeating(self, text: Any, where: str, seen: Mapping[str, dict[str, Any]]) -> Any:
         if isinstance(text, dict):
-            return {language: self._repeating(one, where, seen) for language, one in text.items()}
+            return {language: self._repeating(translation, where, seen) for language, translation in text.items()}
 
         def put(place: re.Match[str]) -> str:
             name = self.carried.get(place[1].strip(), "")
@@ -374,7 +377,7 @@ def _has_answers(question: Mapping[str, Any]) -> bool:
     return kind_of(question["kind"]).has_answers
 
 
-def _undisguised(given: str) -> str:
+def _undisguised_text(given: str) -> str:
     return f"the disguise of the open text {given!r}"
 
 
@@ -385,7 +388,7 @@ def _round(edge: float) -> float | int:
 
 def _days_between(low: date, high: date) -> list[date]:
     """Where the second, third and fourth quarter of the time begin, at the turn of a year or month where it is long."""
-    days = [low + (high - low) * part / 4 for part in (1, 2, 3)]
+    days = [low + (high - low) * quarter / 4 for quarter in (1, 2, 3)]
     if (high - low).days > 8 * 365:
         days = [date(day.year + (day.month > 6), 1, 1) for day in days]
     elif (high - low).days > 365:

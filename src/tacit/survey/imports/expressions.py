@@ -98,8 +98,8 @@ class _Reader:
 
     def expect(self, token_type: str, value: str | None = None) -> str:
         """The next token, which must be of this type, and this one where a value is given."""
-        own, text = self._tokens[self._at]
-        if own != token_type or value not in (None, text):
+        found_type, text = self._tokens[self._at]
+        if found_type != token_type or value not in (None, text):
             raise _Unread
         self._at += 1
         return text
@@ -128,13 +128,13 @@ class _Reader:
             self.expect("sign", ")")
             return inner
         if self._is("word", "selected"):
-            return self._selected(is_negated=is_negated)
+            return self._read_selection(is_negated=is_negated)
         name, sign = self.expect("name"), self.expect("sign")
         if sign not in (*_OPPOSITE, "all"):
             raise _Unread
-        return _compared(name, sign, self._values(), is_negated=is_negated)
+        return _read_comparison(name, sign, self._values(), is_negated=is_negated)
 
-    def _selected(self, *, is_negated: bool) -> Alternatives:
+    def _read_selection(self, *, is_negated: bool) -> Alternatives:
         """XLSForm's ``selected(${question}, 'answer')``."""
         self._at += 1
         self.expect("sign", "(")
@@ -142,7 +142,7 @@ class _Reader:
         self.expect("sign", ",")
         value = self._value()
         self.expect("sign", ")")
-        return _compared(name, "any", [value], is_negated=is_negated)
+        return _read_comparison(name, "any", [value], is_negated=is_negated)
 
     def _values(self) -> list[str]:
         if not self._is("sign", "["):
@@ -162,21 +162,21 @@ class _Reader:
         return text
 
 
-def _compared(name: str, sign: str, values: Sequence[str], *, is_negated: bool) -> Alternatives:
+def _read_comparison(name: str, sign: str, values: Sequence[str], *, is_negated: bool) -> Alternatives:
     if sign == "all":
-        each = [_compared(name, "contains", [value], is_negated=is_negated) for value in values]
+        each = [_read_comparison(name, "contains", [value], is_negated=is_negated) for value in values]
         return _any(each) if is_negated else _all(each)
     return [(Comparison(name, _OPPOSITE[sign] if is_negated else sign, tuple(values)),)]
 
 
 def _any(parts: Sequence[Alternatives]) -> Alternatives:
-    return _few([one for part in parts for one in part])
+    return _few([one for operand in parts for one in operand])
 
 
 def _all(parts: Sequence[Alternatives]) -> Alternatives:
     together: Alternatives = [()]
-    for part in parts:
-        together = _few([(*one, *other) for one, other in itertools.product(together, part)])
+    for operand in parts:
+        together = _few([(*one, *other) for one, other in itertools.product(together, operand)])
     return together
 
 
@@ -200,32 +200,36 @@ def answers_after(text: str, answers: Answers, options: Answers) -> list[Way] | 
     """
     ways = []
     for alternative in alternatives(text) or [()]:
-        way = _met(alternative, answers, options)
+        way = _meet_conditions(alternative, answers, options)
         if not way:
             return None
         if all(way.values()):  # an alternative that leaves some question no answer never holds
             ways.append(way)
-    return _joined(ways)
+    return _join_ways(ways)
 
 
 def asks_for_other_answers(text: str) -> bool:
     """Whether a condition says "not this answer", which other tools take to hold also where there was no answer at all."""
-    return any(one.sign in _OTHER for way in alternatives(text) or [] for one in way)
+    return any(comparison.sign in _OTHER for way in alternatives(text) or [] for comparison in way)
 
 
-def _met(alternative: Sequence[Comparison], answers: Answers, options: Answers) -> Way | None:
+def _meet_conditions(alternative: Sequence[Comparison], answers: Answers, options: Answers) -> Way | None:
     """The answers to each question after which all of these comparisons hold; None where one cannot be carried over."""
     way: Way = {}
-    for one in alternative:
-        holding = _chosen(one, options[one.name]) if one.name in options else _holding(one, answers.get(one.name, {}))
+    for condition in alternative:
+        holding = (
+            _chosen_answers(condition, options[condition.name])
+            if condition.name in options
+            else _holding(condition, answers.get(condition.name, {}))
+        )
         # Two options of one question together have no short form.
-        if holding is None or (one.name in options and one.name in way):
+        if holding is None or (condition.name in options and condition.name in way):
             return None
-        way[one.name] = [answer for answer in way.get(one.name, holding) if answer in holding]
+        way[condition.name] = [answer for answer in way.get(condition.name, holding) if answer in holding]
     return way
 
 
-def _chosen(one: Comparison, options: Mapping[str, str]) -> list[str] | None:
+def _chosen_answers(one: Comparison, options: Mapping[str, str]) -> list[str] | None:
     """Options of which one is chosen."""
     if one.sign not in ("any", "contains") or not set(one.values) <= options.keys():
         return None
@@ -235,11 +239,11 @@ def _chosen(one: Comparison, options: Mapping[str, str]) -> list[str] | None:
 def _holding(one: Comparison, answers: Mapping[str, str]) -> list[str] | None:
     """The answers for which a comparison holds."""
     if one.sign in (*_SAME, *_OTHER) and answers and set(one.values) <= answers.keys():
-        return [own for value, own in answers.items() if (value in one.values) == (one.sign in _SAME)]
-    numbers, bound = {own: as_number(value) for value, own in answers.items()}, as_number(one.values[0])
+        return [name for value, name in answers.items() if (value in one.values) == (one.sign in _SAME)]
+    numbers, bound = {name: as_number(value) for value, name in answers.items()}, as_number(one.values[0])
     if one.sign not in _ORDERS or bound is None or not numbers or None in numbers.values():
         return None
-    return [own for own, number in numbers.items() if number is not None and _ORDERS[one.sign](number, bound)]
+    return [name for name, number in numbers.items() if number is not None and _ORDERS[one.sign](number, bound)]
 
 
 def as_number(given: Any) -> float | None:
@@ -251,7 +255,7 @@ def as_number(given: Any) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _joined(ways: Sequence[Way]) -> list[Way]:
+def _join_ways(ways: Sequence[Way]) -> list[Way]:
     """Alternatives that differ in the answers to one question only are one alternative with all these answers."""
     joined: list[Way] = []
     for way in ways:

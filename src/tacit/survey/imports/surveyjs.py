@@ -100,8 +100,8 @@ def _languages(part: Any) -> set[str]:
         return set().union(*map(_languages, part)) if part else set()
     if not isinstance(part, dict):
         return set()
-    own = {key for key in part if key != "default"} if isinstance(part.get("default"), str) else set()
-    return own.union(*map(_languages, part.values())) if part else own
+    languages = {key for key in part if key != "default"} if isinstance(part.get("default"), str) else set()
+    return languages.union(*map(_languages, part.values())) if part else languages
 
 
 @dataclass
@@ -121,8 +121,8 @@ class _Carrier:
             self.draft.page(self._texts(page.get("title")) or None)
             if "random" in (page.get("questionsOrder"), page.get("questionOrder"), self.document.get("questionsOrder")):
                 self.draft.pages[-1]["shuffle"] = True
-            shown = self._shown_if(page, "page", ("", ""))
-            self._elements(page.get("elements") or page.get("questions") or [], *shown)
+            condition = self._shown_if(page, "page", ("", ""))
+            self._elements(page.get("elements") or page.get("questions") or [], *condition)
         for key, way in OF_THE_WHOLE.items():
             if self.document.get(key):
                 self.draft.leave_out(key, way)
@@ -131,12 +131,12 @@ class _Carrier:
     def _parts(self, given: Any, element_type: str) -> list[Element]:
         """The parts of a list that can be read; what is no mapping is named."""
         listed = given if isinstance(given, list) else [given]
-        for part in listed:
-            if not isinstance(part, dict):
+        for element in listed:
+            if not isinstance(element, dict):
                 self.draft.leave_out(
-                    f"the {element_type} {part!r}", "it is no mapping with a type and a name. Write it anew."
+                    f"the {element_type} {element!r}", "it is no mapping with a type and a name. Write it anew."
                 )
-        return [part for part in listed if isinstance(part, dict)]
+        return [element for element in listed if isinstance(element, dict)]
 
     def _shown_if(self, part: Element, element_type: str, outer: tuple[str, str]) -> tuple[str, str]:
         """The conditions of a page or panel and of all around it: those that its questions get, and those that are left out."""
@@ -164,7 +164,7 @@ class _Carrier:
         if element.get("visible") is False:
             self.draft.leave_out(f"{element.get('type')} {name!r}", "it is never shown.")
             return
-        for question in self._asked(name, element, left):
+        for question in self._ask_element(name, element, left):
             if question is None:
                 continue
             described = self._texts(element.get("description"))
@@ -175,7 +175,7 @@ class _Carrier:
             if element.get(key):
                 self.draft.leave_out(f"{key} of {name!r}", way)
 
-    def _asked(self, name: str, element: Element, only_if: str) -> list[dict[str, Any] | None]:
+    def _ask_element(self, name: str, element: Element, only_if: str) -> list[dict[str, Any] | None]:
         element_type, text = str(element.get("type")), self._texts(element.get("title")) or self._plain(name)
         if element_type in ("radiogroup", "dropdown", "buttongroup", "imagepicker"):
             if element_type == "imagepicker" and element.get("multiSelect"):
@@ -192,23 +192,23 @@ class _Carrier:
         if element_type == "matrix":
             return self._matrix(name, text, element)
         if element_type in ("text", "comment"):
-            return [self._typed(name, text, element, only_if)]
+            return [self._ask_typed(name, text, element, only_if)]
         if element_type == "multipletext":
             return [
-                self._typed(f"{name}_{item.get('name')}", self._beside(text, self._titled(item)), item, only_if)
+                self._ask_typed(f"{name}_{item.get('name')}", self._beside(text, self._ask_titles(item)), item, only_if)
                 for item in self._parts(element.get("items") or [], "item")
             ]
         way = WAYS.get(element_type, f"questions of type {element_type!r} are not asked. Write it anew.")
         inner = _mappings(element.get("templateElements")) + _mappings(element.get("columns"))
-        held = f" It holds {', '.join(repr(str(one.get('name'))) for one in inner)}." if inner else ""
+        held = f" It holds {', '.join(repr(str(item.get('name'))) for item in inner)}." if inner else ""
         self.draft.leave_out(f"{element_type} {name!r}", way + held)
         return [None]
 
     def _several(self, name: str, text: Texts, element: Element) -> dict[str, Any] | None:
-        options = self._listed(name, element)
+        options = self._list_choices(name, element)
         if options and (element.get("showNoneItem") or element.get("hasNone")):
             self.draft.leave_out(f"the answer 'none' of {name!r}", "choosing nothing says so.")
-        return self._shuffled(self.draft.several(name, text, options), element)
+        return self._shuffle_choices(self.draft.several(name, text, options), element)
 
     def _boolean(self, name: str, text: Texts, element: Element) -> dict[str, Any] | None:
         """Yes or no, unless its two sides are called or named otherwise."""
@@ -225,9 +225,9 @@ class _Carrier:
         ]:
             self.draft.answers[name] = {"true": "yes", "false": "no"}
             return self.draft.add(name, "yes-no", text)
-        return self.draft.choice(name, text, [(_spelled(value), label) for value, label in sides])
+        return self.draft.choice(name, text, [(_plain_spelling(value), label) for value, label in sides])
 
-    def _listed(self, name: str, element: Element) -> list[tuple[str, Texts]]:
+    def _list_choices(self, name: str, element: Element) -> list[tuple[str, Texts]]:
         """The answers of a list, with conditions of single ones named."""
         given = element.get("choices")
         choices: list[Any] = given if isinstance(given, list) else []
@@ -239,10 +239,10 @@ class _Carrier:
                 )
         return self._answers(choices)
 
-    def _shuffled(self, question: dict[str, Any] | None, element: Element) -> dict[str, Any] | None:
+    def _shuffle_choices(self, question: dict[str, Any] | None, element: Element) -> dict[str, Any] | None:
         return self.draft.shuffle(question) if element.get("choicesOrder") == "random" else question
 
-    def _typed(self, name: str, text: Texts, element: Element, only_if: str) -> dict[str, Any] | None:
+    def _ask_typed(self, name: str, text: Texts, element: Element, only_if: str) -> dict[str, Any] | None:
         """A number or a day, cut into ranges, or an open text."""
         typed, low, high = str(element.get("inputType") or "text"), element.get("min"), element.get("max")
         if typed in ("number", "range"):
@@ -267,13 +267,13 @@ class _Carrier:
     def _beside(self, text: Texts, part: Texts) -> Texts:
         return {tag: f"{text.get(tag, '')}: {label}" for tag, label in part.items()}
 
-    def _titled(self, element: Element) -> Texts:
+    def _ask_titles(self, element: Element) -> Texts:
         return self._texts(element.get("title")) or self._plain(str(element.get("name")))
 
     def _choice(self, name: str, text: Texts, element: Element) -> dict[str, Any] | None:
         """One of the listed answers, or of the numbers that a list is made of."""
         low, high = as_number(element.get("choicesMin", 0)), as_number(element.get("choicesMax"))
-        answers = self._listed(name, element)
+        answers = self._list_choices(name, element)
         if not answers and low is not None and high is not None and low < high:
             if high - low > LONGEST_SCALE or element.get("choicesStep", 1) != 1:
                 return self.draft.number(name, text, low, high)
@@ -287,7 +287,7 @@ class _Carrier:
                 "'prefer not to say' is offered with every sensitive question, and may be left out with optional: true."
             )
             self.draft.leave_out(f"the refusal of {name!r}", way)
-        return self._shuffled(self.draft.choice(name, text, answers), element)
+        return self._shuffle_choices(self.draft.choice(name, text, answers), element)
 
     def _rating(self, name: str, text: Texts, element: Element) -> dict[str, Any] | None:
         if element.get("rateValues"):
@@ -313,7 +313,7 @@ class _Carrier:
     def _matrix(self, name: str, text: Texts, element: Element) -> list[dict[str, Any] | None]:
         """One question for each row."""
         columns = self._answers(element.get("columns"))
-        rows = self._listed(name, {"choices": element.get("rows")})
+        rows = self._list_choices(name, {"choices": element.get("rows")})
         if not rows:
             self.draft.leave_out(f"matrix {name!r}", "it has no rows. Write its questions anew.")
         return [self.draft.choice(f"{name}_{row}", self._beside(text, labels), columns) for row, labels in rows]
@@ -327,7 +327,7 @@ class _Carrier:
                 continue
             value = choice.get("value") if isinstance(choice, dict) else choice
             texts = self._texts(choice.get("text")) if isinstance(choice, dict) else {}
-            spelled = _spelled(value)
+            spelled = _plain_spelling(value)
             answers.append((spelled, texts or self._plain(spelled)))
         return answers
 
@@ -347,9 +347,9 @@ class _Carrier:
 
 
 def _mappings(given: Any) -> list[Element]:
-    return [one for one in given if isinstance(one, dict)] if isinstance(given, list) else []
+    return [item for item in given if isinstance(item, dict)] if isinstance(given, list) else []
 
 
-def _spelled(value: Any) -> str:
+def _plain_spelling(value: Any) -> str:
     """A value as conditions spell it: true, 2, or the text itself."""
     return value if isinstance(value, str) else json.dumps(value)

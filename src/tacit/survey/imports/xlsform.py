@@ -83,7 +83,9 @@ def _sheets(path: Path) -> dict[str, list[Row]]:
 
     try:
         with zipfile.ZipFile(path) as packed:  # no more of a member is unpacked than the size that stands here
-            unpacked = sum(one.file_size for one in packed.infolist() if not one.filename.startswith("xl/media/"))
+            unpacked = sum(
+                member.file_size for member in packed.infolist() if not member.filename.startswith("xl/media/")
+            )
         check_size(path, unpacked, MOST_UNPACKED, " when it is unpacked")
         workbook = load_workbook(path, read_only=True, data_only=True)
         names = [sheet.title for sheet in workbook.worksheets]
@@ -192,18 +194,18 @@ class _Form:
             self.draft.leave_out(", ".join(metadata), "nothing about the device, the place or the time is kept.")
 
     def _row(self, row: Row) -> None:
-        row_type, _, rest = _spelled(row.get("type", "")).partition(" ")
+        row_type, _, rest = _plain_spelling(row.get("type", "")).partition(" ")
         row_type = row_type.lower()
         begins, ends = row_type.startswith("begin"), row_type.startswith("end")
         if (begins or ends) and "repeat" in f"{row_type} {rest}".lower():
             self.repeats = max(0, self.repeats + (1 if begins else -1))  # an end without its beginning ends nothing
             if begins:
-                self._left(
+                self._leave_row(
                     row, "repeated questions are asked once at most. Ask about the number, and about one of them."
                 )
         elif self.repeats:
             if not (begins or ends or row_type in ("", *METADATA)):
-                self._left(row, "it is repeated. Ask about one of them, with a question of its own.")
+                self._leave_row(row, "it is repeated. Ask about one of them, with a question of its own.")
         elif begins:
             self._begin_group(row)
         elif ends:
@@ -232,7 +234,7 @@ class _Form:
         else:
             is_in_file = row_type.endswith(("_from_file", "_external"))
             way = FROM_FILE.format(file=rest.strip() or "answers.csv") if is_in_file else WAYS.get(row_type)
-            self._left(row, way or f"questions of type {row_type!r} are not asked. Write it anew.")
+            self._leave_row(row, way or f"questions of type {row_type!r} are not asked. Write it anew.")
             return
         if question is None:
             return
@@ -252,7 +254,7 @@ class _Form:
                 f"'or_other' of {name!r}", "open text identifies people. Add an answer 'other' to the list."
             )
         if listed not in self.lists:
-            self._left(row, f"its list {listed!r} is not in the sheet 'choices'. Add it there.")
+            self._leave_row(row, f"its list {listed!r} is not in the sheet 'choices'. Add it there.")
             return None
         ask = self.draft.several if row_type == "select_multiple" else self.draft.choice
         question = ask(name, text, self.lists[listed])
@@ -292,7 +294,7 @@ class _Form:
             way = "its questions are asked of everybody. Write the condition with each of them."
             self.draft.leave_out(f"the condition of the group {row.get('name', '')!r} ({row['relevant']})", way)
 
-    def _left(self, row: Row, way: str) -> None:
+    def _leave_row(self, row: Row, way: str) -> None:
         self.draft.leave_out(f"{row.get('type', '')} {row.get('name', '')!r}", way)
 
 
@@ -302,7 +304,7 @@ def _is_true(said: str | None) -> bool:
 
 def _is_media(column: str) -> bool:
     """Whether a column names files to show: ``media::image``, ``image::English (en)``, ``audio``."""
-    return next((part for part in column.lower().split("::") if part != "media"), "") in MEDIA
+    return next((word for word in column.lower().split("::") if word != "media"), "") in MEDIA
 
 
 def _parameters(row: Row) -> dict[str, str]:
@@ -310,13 +312,13 @@ def _parameters(row: Row) -> dict[str, str]:
     return {key: value for key, _, value in (piece.partition("=") for piece in pieces)}
 
 
-def _spelled(row_type: str) -> str:
+def _plain_spelling(row_type: str) -> str:
     """A type as it is written today: ``select one from towns or specify other`` is ``select_one towns or_other``."""
     old = _OLD_SELECT.match(row_type.strip())
     if old is None:
         return row_type
-    one = "select_one" if old["many"].lower() == "one" else "select_multiple"
-    return f"{one} {old['list']}{' or_other' if old['other'] else ''}"
+    name = "select_one" if old["many"].lower() == "one" else "select_multiple"
+    return f"{name} {old['list']}{' or_other' if old['other'] else ''}"
 
 
 def _bounds(constraint: str) -> tuple[float | None, float | None]:

@@ -42,7 +42,7 @@ class Audit:
             if number and not link:  # the first line after those of a version without a chain
                 link = self._head(self._lines())
             row = (number + 1, at, administrator, action, detail)
-            self._database.run("INSERT INTO tacit_audit VALUES (?, ?, ?, ?, ?, ?)", (*row, linked(link, row)))
+            self._database.run("INSERT INTO tacit_audit VALUES (?, ?, ?, ?, ?, ?)", (*row, link_hash(link, row)))
 
     def latest(self, limit: int = 100) -> list[tuple[str, str, str, str]]:
         rows = self._database.rows(
@@ -56,7 +56,7 @@ class Audit:
         link, is_chained = "", False
         links = []
         for expected, (*row, stored) in enumerate(rows, start=1):
-            link = linked(link, row)
+            link = link_hash(link, row)
             links.append(link)
             if row[0] != expected or (stored != link and (stored or is_chained)):
                 return Chain(len(rows), link, int(row[0]))
@@ -69,9 +69,9 @@ class Audit:
     def _head(self, rows: Iterable[Row]) -> str:
         link = ""
         for *row, _ in rows:
-            link = linked(link, row)
+            link = link_hash(link, row)
         return link
 
 
-def linked(before: str, row: Iterable[object]) -> str:
+def link_hash(before: str, row: Iterable[object]) -> str:
     return hashlib.sha256((before + json.dumps(list(row), ensure_ascii=False)).encode()).hexdigest()

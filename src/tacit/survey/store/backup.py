@@ -17,7 +17,7 @@ from tacit.errors import InvalidInput, TacitError
 from tacit.survey.store.audit import Audit
 from tacit.survey.store.codes import COLUMNS as CODE_COLUMNS
 from tacit.survey.store.codes import TABLE as CODES
-from tacit.survey.store.database import Database, StoreUnavailable, quoted
+from tacit.survey.store.database import Database, StoreUnavailable, quote_name
 from tacit.survey.store.sqlite import SqliteDatabase
 from tacit.survey.store.surveys import BOXES, Store, StoredSurvey
 from tacit.table.outputs import BACKUP, written_whole
@@ -100,7 +100,7 @@ def opened_backup(path: Path) -> Iterator[Store]:
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "backup.db"  # reading may bring it to the present version; the backup stays as it is
         shutil.copyfile(path, copy)
-        database = _checked(copy, path)
+        database = _check_copy(copy, path)
         try:
             source = Store(database, codes=database)
             _check_readable(source, path)
@@ -113,14 +113,14 @@ def _check_readable(source: Store, path: Path) -> None:
     try:
         source.surveys()
     except TacitError as error:
-        raise _damaged(path, error) from None
+        raise _damaged_copy(path, error) from None
 
 
 _DATED = "survey-%Y%m%dT%H%M%SZ.db"
 _DATED_PATTERN = re.compile(r"survey-\d{8}T\d{6}Z\.db")
 
 
-def dated(folder: Path) -> Path:
+def dated_name(folder: Path) -> Path:
     """A backup's name in a folder of backups, by the time of now; names in order are backups in order.
 
     A clock that was set back does not change that: the name is then a second after the newest.
@@ -171,7 +171,7 @@ class Drilled:
 
     def to_document(self) -> dict[str, Any]:
         return {
-            "surveys": [dict(vars(one)) for one in self.surveys],
+            "surveys": [dict(vars(survey)) for survey in self.surveys],
             "audit_lines": self.audit_lines,
             "seconds": self.seconds,
         }
@@ -184,7 +184,7 @@ def restored_for_practice(path: Path, progressed: Progressed = _nobody_watches) 
         store = Store.open(Path(folder) / "drill.db")
         try:
             restore(path, store, progressed)
-            surveys = tuple(_checked_survey(store, one, path) for one in store.surveys())
+            surveys = tuple(_checked_survey(store, survey, path) for survey in store.surveys())
             chain = Audit(store.database, time.time).chain()
         finally:
             store.close()
@@ -210,7 +210,7 @@ def _checked_survey(store: Store, survey: StoredSurvey, path: Path) -> RestoredS
     return RestoredSurvey(survey.definition.name, survey.definition.wave, survey.state, reports)
 
 
-def _checked(copy: Path, path: Path) -> SqliteDatabase:
+def _check_copy(copy: Path, path: Path) -> SqliteDatabase:
     try:
         database = SqliteDatabase(copy)
     except InvalidInput:
@@ -229,14 +229,14 @@ def _check_whole(database: SqliteDatabase, path: Path) -> None:
     try:
         tables, result = database.tables(), database.rows("PRAGMA integrity_check")
     except StoreUnavailable as error:
-        raise _damaged(path, error) from None
+        raise _damaged_copy(path, error) from None
     if "tacit_meta" not in tables:
         raise InvalidInput(f"{str(path)!r} is no backup of a survey store.")
     if result != [("ok",)]:
-        raise _damaged(path, f"{result[0][0]}.")
+        raise _damaged_copy(path, f"{result[0][0]}.")
 
 
-def _damaged(path: Path, why: object) -> InvalidInput:
+def _damaged_copy(path: Path, why: object) -> InvalidInput:
     return InvalidInput(f"The backup {str(path)!r} is damaged: {why} Use another one.")
 
 
@@ -271,8 +271,8 @@ def _copy_codes(source: Store, target: Store) -> None:
 def _copy_table(source: Database, target: Database, table: str, columns: tuple[str, ...]) -> int:
     copied = 0
     # In the order of the keys: a table that is filled in order of arrival shows it.
-    names = ", ".join(map(quoted, columns))
-    for rows in source.read(f"SELECT {names} FROM {table} ORDER BY {quoted(columns[0])}"):
+    names = ", ".join(map(quote_name, columns))
+    for rows in source.read(f"SELECT {names} FROM {table} ORDER BY {quote_name(columns[0])}"):
         target.insert(table, columns, rows)
         copied += len(rows)
     return copied
@@ -281,7 +281,7 @@ def _copy_table(source: Database, target: Database, table: str, columns: tuple[s
 def contents(store: Store) -> Iterator[tuple[str, list[tuple[object, ...]]]]:
     """Every table with its rows in a fixed order, to hold two stores against each other."""
     for table, columns in _TABLES.items():
-        yield table, sorted(store.database.rows(f"SELECT {', '.join(map(quoted, columns))} FROM {table}"))
+        yield table, sorted(store.database.rows(f"SELECT {', '.join(map(quote_name, columns))} FROM {table}"))
     yield CODES, store.codes.rows()
     for survey in store.surveys():
         yield from _box_contents(store, survey)
@@ -289,5 +289,5 @@ def contents(store: Store) -> Iterator[tuple[str, list[tuple[object, ...]]]]:
 
 def _box_contents(store: Store, survey: StoredSurvey) -> Iterator[tuple[str, list[tuple[object, ...]]]]:
     for box in BOXES:
-        names = ", ".join(map(quoted, ("report_key", *survey.columns(box))))
+        names = ", ".join(map(quote_name, ("report_key", *survey.columns(box))))
         yield survey.table(box), sorted(store.database.rows(f"SELECT {names} FROM {survey.table(box)}"))

@@ -157,7 +157,7 @@ class Database(ABC):
     _errors: tuple[type[Exception], ...] = ()
 
 
-def quoted(name: str) -> str:
+def quote_name(name: str) -> str:
     """A column's name as an identifier, whatever is in it."""
     return '"' + name.replace('"', '""') + '"'
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from tacit.errors import MissingExtra
-from tacit.survey.store.database import Database, Row, StoreUnavailable, batches, quoted, without_password
+from tacit.survey.store.database import Database, Row, StoreUnavailable, batches, quote_name, without_password
 
 # The number of the lock under which tables are made; any number that others hardly use.
 STORE_LOCK = 0x7AC17
@@ -54,7 +54,7 @@ class PostgresDatabase(Database):
     def insert(self, table: str, columns: Sequence[str], rows: Sequence[Row]) -> None:
         if not rows:
             return
-        names = ", ".join(map(quoted, columns)).replace("%", "%%")
+        names = ", ".join(map(quote_name, columns)).replace("%", "%%")
         casts = ", ".join(f"CAST(%s AS {_array_type(values)})" for values in zip(*rows, strict=True))
         lists = [list(values) for values in zip(*rows, strict=True)]
         with self.refusals():
@@ -63,11 +63,11 @@ class PostgresDatabase(Database):
     def insert_new(self, table: str, columns: Sequence[str], rows: Sequence[Row]) -> set[str]:
         if not rows:
             return set()
-        names = ", ".join(map(quoted, columns)).replace("%", "%%")
+        names = ", ".join(map(quote_name, columns)).replace("%", "%%")
         casts = ", ".join(f"CAST(%s AS {_array_type(values)})" for values in zip(*rows, strict=True))
         statement = (
             f"INSERT INTO {table} ({names}) SELECT * FROM unnest({casts}) ON CONFLICT DO NOTHING "
-            f"RETURNING {quoted(columns[0])}"
+            f"RETURNING {quote_name(columns[0])}"
         )
         with self.refusals():
             stored = self._connection.execute(statement, [list(values) for values in zip(*rows, strict=True)])

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tacit.errors import InvalidInput
-from tacit.survey.store.database import WAIT_SECONDS, Database, Row, batches, quoted
+from tacit.survey.store.database import WAIT_SECONDS, Database, Row, batches, quote_name
 
 CODES_SUFFIX = ".codes"
 
@@ -69,7 +69,7 @@ class SqliteDatabase(Database):
     def insert(self, table: str, columns: Sequence[str], rows: Sequence[Row]) -> None:
         if not rows:
             return
-        names = ", ".join(map(quoted, columns))
+        names = ", ".join(map(quote_name, columns))
         marks = ", ".join("?" * len(columns))
         with self.refusals():
             self._connection.executemany(f"INSERT INTO {table} ({names}) VALUES ({marks})", rows)
@@ -77,10 +77,10 @@ class SqliteDatabase(Database):
     def insert_new(self, table: str, columns: Sequence[str], rows: Sequence[Row]) -> set[str]:
         # A transaction here holds the only lock for writing, so nothing can come between the question and the answer.
         keys = self.listed([row[0] for row in rows])
-        known = self.rows(
-            f"SELECT {quoted(columns[0])} FROM {table} WHERE {quoted(columns[0])} IN ({self.each})", (keys,)
+        present = self.rows(
+            f"SELECT {quote_name(columns[0])} FROM {table} WHERE {quote_name(columns[0])} IN ({self.each})", (keys,)
         )
-        old = {key for (key,) in known}
+        old = {key for (key,) in present}
         # Of two rows with one key the first stays: an error would cost everybody in the transaction their row.
         fresh: dict[Any, Row] = {}
         for row in rows:

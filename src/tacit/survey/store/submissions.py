@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from tacit.errors import TacitError
 from tacit.schema import PANEL
-from tacit.survey.store.database import Database, Row, StoreUnavailable, quoted
+from tacit.survey.store.database import Database, Row, StoreUnavailable, quote_name
 from tacit.survey.store.surveys import Box, StoredSurvey
 
 LARGEST_BATCH = 512
@@ -105,13 +105,17 @@ def _store_box(
     columns = ("report_key", *survey.columns(box))
     twice = _marks_sent_twice(database, survey, box, first) if PANEL in columns else set()
     gone = withdrawn | twice
-    rows = sorted((token, *one.values) for token, (_, one) in first.items() if token not in gone)
+    rows = sorted((token, *submission.values) for token, (_, submission) in first.items() if token not in gone)
     fresh = database.insert_new(survey.table(box), columns, rows)
-    new = [one for token, (_, one) in first.items() if token in fresh]
+    new = [submission for token, (_, submission) in first.items() if token in fresh]
     _keep_receipts(database, f"{box} {survey.number}", new)
-    if texts := sorted((key, f"{box} {survey.number}", name, text) for one in new for key, name, text in one.texts):
+    if texts := sorted(
+        (key, f"{box} {survey.number}", name, text) for submission in new for key, name, text in submission.texts
+    ):
         _hold_texts(database, texts)
-    stored = {row[0]: row[1:] for row in rows if row[0] in fresh} | _stored(database, survey, box, set(first) - fresh)
+    stored = {row[0]: row[1:] for row in rows if row[0] in fresh} | _stored_tokens(
+        database, survey, box, set(first) - fresh
+    )
     for index, submission in members:
         if submission.token in fresh and first[submission.token][0] == index:
             outcomes[index] = SubmissionOutcome.STORED
@@ -127,7 +131,7 @@ def _marks_sent_twice(
     database: Database, survey: StoredSurvey, box: Box, submissions: Mapping[str, tuple[int, Submission]]
 ) -> set[str]:
     """The tokens of a panel's reports whose mark came with another report of the wave, earlier or in this batch."""
-    marks = {token: str(one.values[-1]) for token, (_, one) in submissions.items()}
+    marks = {token: str(submission.values[-1]) for token, (_, submission) in submissions.items()}
     statement = f"SELECT {PANEL}, report_key FROM {survey.table(box)} WHERE {PANEL} IN ({database.each})"
     owners = {str(mark): str(key) for mark, key in database.rows(statement, (database.listed(sorted(marks.values())),))}
     for token, mark in marks.items():
@@ -149,15 +153,17 @@ def _hold_texts(database: Database, texts: list[Row]) -> None:
 
 
 def _keep_receipts(database: Database, box: str, submissions: list[Submission]) -> None:
-    if rows := sorted((one.receipt, box, one.token) for one in submissions if one.receipt is not None):
+    if rows := sorted(
+        (submission.receipt, box, submission.token) for submission in submissions if submission.receipt is not None
+    ):
         database.insert_new("tacit_receipts", ("receipt", "box", "report_key"), rows)
 
 
-def _stored(database: Database, survey: StoredSurvey, box: Box, tokens: set[str]) -> dict[str, Row]:
+def _stored_tokens(database: Database, survey: StoredSurvey, box: Box, tokens: set[str]) -> dict[str, Row]:
     """The reports that are there already under these tokens."""
     if not tokens:
         return {}
-    names = ", ".join(map(quoted, ("report_key", *survey.columns(box))))
+    names = ", ".join(map(quote_name, ("report_key", *survey.columns(box))))
     statement = f"SELECT {names} FROM {survey.table(box)} WHERE report_key IN ({database.each})"
     return {row[0]: tuple(row[1:]) for row in database.rows(statement, (database.listed(sorted(tokens)),))}
 
@@ -256,7 +262,7 @@ class Writer:
 
     def _part_texts(self, batch: list[Submission]) -> None:
         """Nothing that is kept joins a text with its report; while somebody reads, the log is left to the next batch."""
-        self._log_joins_texts |= any(one.texts for one in batch)
+        self._log_joins_texts |= any(submission.texts for submission in batch)
         if self._log_joins_texts:
             with contextlib.suppress(StoreUnavailable):  # all is stored; a full disk is told to the next
                 self._log_joins_texts = not self._database.forget_log()

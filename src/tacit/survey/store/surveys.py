@@ -18,7 +18,7 @@ from tacit.survey.definition import Definition, changed_line
 from tacit.survey.issuing import Signer, Verifier
 from tacit.survey.store import connect
 from tacit.survey.store.codes import Codes
-from tacit.survey.store.database import Database, Row, StoreUnavailable, quoted
+from tacit.survey.store.database import Database, Row, StoreUnavailable, quote_name
 from tacit.survey.store.migrations import migrate
 from tacit.survey.wire import Column, Wire
 
@@ -114,7 +114,7 @@ class Store:
 
     def surveys(self) -> list[StoredSurvey]:
         rows = self.database.rows("SELECT number, state, source, definition FROM tacit_surveys ORDER BY number")
-        return [_stored(row) for row in rows]
+        return [_read_survey(row) for row in rows]
 
     def survey(self, fingerprint: str) -> StoredSurvey | None:
         if not _FINGERPRINT.fullmatch(
@@ -124,18 +124,19 @@ class Store:
         rows = self.database.rows(
             "SELECT number, state, source, definition FROM tacit_surveys WHERE fingerprint = ?", (fingerprint,)
         )
-        return _stored(rows[0]) if rows else None
+        return _read_survey(rows[0]) if rows else None
 
     def named(self, name: str) -> StoredSurvey:
         """The survey of this name or fingerprint; of several waves the last."""
         surveys = self.surveys()
         stored = [
-            one
-            for one in surveys
-            if name in (one.definition.name, one.fingerprint, f"{one.definition.name}/{one.definition.wave}")
+            survey
+            for survey in surveys
+            if name
+            in (survey.definition.name, survey.fingerprint, f"{survey.definition.name}/{survey.definition.wave}")
         ]
         if not stored:
-            raise UnknownName("The survey", name, sorted({one.definition.name for one in surveys}))
+            raise UnknownName("The survey", name, sorted({survey.definition.name for survey in surveys}))
         return stored[-1]
 
     def add(self, definition: Definition, source: str, state: State = "open") -> StoredSurvey:
@@ -150,7 +151,7 @@ class Store:
             if existing is None:
                 self._insert(definition, source, state)
             elif existing.definition.hash != definition.hash:
-                raise InvalidInput(_edited(existing, source))
+                raise InvalidInput(_edited_message(existing, source))
             elif existing.state == "draft" and state == "open":
                 self.set_state(existing, "open")
             elif existing.state == "closed" and state == "open":
@@ -161,10 +162,10 @@ class Store:
 
     def _check_wave(self, definition: Definition) -> None:
         """Refuse a wave that is not the next one of its series."""
-        earlier = [one for one in self.surveys() if one.definition.name == definition.name]
-        if any(one.definition.series != definition.series for one in earlier):
+        earlier = [survey for survey in self.surveys() if survey.definition.name == definition.name]
+        if any(survey.definition.series != definition.series for survey in earlier):
             raise InvalidInput(_another_text(earlier[-1]))
-        following = max((int(one.definition.wave) for one in earlier), default=0) + 1
+        following = max((int(survey.definition.wave) for survey in earlier), default=0) + 1
         if int(definition.wave) != following:
             raise InvalidInput(
                 f"The next wave of {definition.name!r} is {following}, not {definition.wave}. Write wave: {following}, or leave "
@@ -202,8 +203,8 @@ class Store:
     def _next_number(self) -> int:
         """One more than any survey has had, also a deleted one."""
         ((given,),) = self.database.rows("SELECT last_number FROM tacit_meta")
-        ((kept,),) = self.database.rows("SELECT COALESCE(MAX(number), 0) FROM tacit_surveys")
-        return max(int(given), int(kept)) + 1
+        ((highest,),) = self.database.rows("SELECT COALESCE(MAX(number), 0) FROM tacit_surveys")
+        return max(int(given), int(highest)) + 1
 
     def signer(self, survey: StoredSurvey) -> Signer | None:
         """What signs the survey's tokens; gone when it is closed."""
@@ -215,14 +216,14 @@ class Store:
             "SELECT number, state, source, definition FROM tacit_surveys WHERE name = ? AND wave = ?",
             (definition.name, definition.wave),
         )
-        return _stored(rows[0]) if rows else None
+        return _read_survey(rows[0]) if rows else None
 
     def _insert(self, definition: Definition, source: str, state: State) -> None:
         number = self._next_number()
         values = (number, definition.fingerprint, definition.name, definition.wave, state, source, definition.to_json())
         self.database.run("INSERT INTO tacit_surveys VALUES (?, ?, ?, ?, ?, ?, ?)", values)
         self.database.run("UPDATE tacit_meta SET last_number = ?", (number,))
-        stored = _stored((number, state, source, definition.to_json()))
+        stored = _read_survey((number, state, source, definition.to_json()))
         for box in BOXES:
             self.create_box(stored, box)
 
@@ -231,7 +232,7 @@ class Store:
         kinds = [f"{kind}{'' if survey.wire.dealt else ' NOT NULL'}" for kind in kinds]
         if box != "second" and survey.definition.is_panel:
             kinds.append("TEXT NOT NULL UNIQUE")
-        columns = "".join(f", {quoted(name)} {kind}" for name, kind in zip(survey.columns(box), kinds, strict=True))
+        columns = "".join(f", {quote_name(name)} {kind}" for name, kind in zip(survey.columns(box), kinds, strict=True))
         self.database.run(
             f"CREATE TABLE {survey.table(box)} (report_key TEXT NOT NULL PRIMARY KEY{columns}){self.database.table_suffix}"
         )
@@ -334,7 +335,7 @@ class Store:
         """Of a panel: how many of each earlier wave's people have answered this wave too."""
         if not survey.definition.is_panel:
             return []
-        here, told = survey.table("reports"), []
+        here, problems = survey.table("reports"), []
         for one in self.surveys():
             if one.definition.series == survey.definition.series and int(one.definition.wave) < int(
                 survey.definition.wave
@@ -344,8 +345,8 @@ class Store:
                 ((again,),) = self.database.rows(
                     f"SELECT COUNT(*) FROM {there} JOIN {here} ON {there}.{PANEL} = {here}.{PANEL}"
                 )
-                told.append(Attrition(int(one.definition.wave), int(before), int(again)))
-        return told
+                problems.append(Attrition(int(one.definition.wave), int(before), int(again)))
+        return problems
 
     def has_reports(self, survey: StoredSurvey) -> bool:
         return bool(self.database.rows(f"SELECT 1 FROM {survey.table('reports')} LIMIT 1"))
@@ -397,7 +398,7 @@ class _Moment(Store):
 
 
 def _in_order(survey: StoredSurvey, names: Sequence[str] | None) -> str:
-    listed = ", ".join(map(quoted, survey.wire.names if names is None else names))
+    listed = ", ".join(map(quote_name, survey.wire.names if names is None else names))
     return f"SELECT {listed} FROM {survey.table('reports')} ORDER BY report_key"
 
 
@@ -410,7 +411,7 @@ def check_retention(definition: Definition) -> None:
         )
 
 
-def _stored(row: Row) -> StoredSurvey:
+def _read_survey(row: Row) -> StoredSurvey:
     number, state, source, text = row
     return StoredSurvey(number, state, source, *_frozen(text))
 
@@ -428,7 +429,7 @@ def _kind(column: Column) -> str:
     return "INTEGER" if column.is_whole_number else "TEXT"
 
 
-def _edited(existing: StoredSurvey, source: str) -> str:
+def _edited_message(existing: StoredSurvey, source: str) -> str:
     definition = existing.definition
     place = f"in line {changed_line(existing.source, source)}"
     if existing.source == source:
