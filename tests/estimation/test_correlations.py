@@ -174,3 +174,49 @@ def test_columns_that_cannot_be_correlated_are_refused(options: dict[str, object
     frame = {"x": [0, 1, 0, 1], "y": [1.0, 2, 3, 4], "t": ["a", "b", "c", "a"]}
     with pytest.raises(TacitError, match=message):
         tacit.correlations(frame, **{"attributes": ["x", "y"], **options})
+
+
+class TestOfDevices:
+    """Covariances test independence where no correlation can be told; it was `nan -1 1` in 94% of studies of 200 people."""
+
+    @staticmethod
+    def study(seed: int, n: int, share: float, r: float) -> dict[str, np.ndarray]:
+        g = np.random.default_rng(seed)
+        both = share**2 + r * share * (1 - share)
+        cells = g.choice(4, n, p=[1 - 2 * share + both, share - both, share - both, both])
+        truths = {"x": cells >= 2, "y": cells % 2 == 1}
+        return {name: np.where(g.random(n) < 0.8, t, ~t).astype(int) for name, t in truths.items()}
+
+    devices = {"x": "warner p=.8", "y": "warner p=.8"}  # noqa: RUF012
+
+    @pytest.mark.parametrize(("n", "share", "r"), [(200, 0.1, 0.0), (200, 0.3, 0.0), (1000, 0.3, 0.4)])
+    def test_p_and_interval_agree_cover_and_keep_their_level(self, n: int, share: float, r: float) -> None:
+        covered = rejected = 0
+        for seed in range(200):
+            pair = tacit.correlations(self.study(seed, n, share, r), ["x", "y"], devices=self.devices).pairs[0]
+            holds_zero = pair.low < 0 < pair.high
+            assert holds_zero == (pair.p > 0.05)
+            assert (pair.reason is None) == (pair.estimate is not None)
+            covered += pair.low <= r <= pair.high
+            rejected += pair.p < 0.05
+        bound = 5 * math.sqrt(0.05 * 0.95 / 200)
+        assert covered / 200 > 0.95 - bound
+        assert r > 0 or rejected / 200 < 0.05 + bound
+        assert r == 0 or rejected / 200 > 0.9
+
+    def test_the_command(self, tmp_path) -> None:
+        import pandas as pd
+
+        from tests.cli.run import tacit as run
+
+        pd.DataFrame(self.study(1, 150, 0.05, 0.0)).to_csv(tmp_path / "p.csv", index=False)
+        asked = ("correlations", tmp_path / "p.csv", "--attributes", "x,y")
+        devices = ("--device", "x: warner p=.8", "--device", "y: warner p=.8")
+        (pair,) = run(*asked, *devices, "--json").json["correlations"]
+        assert set(pair) >= {"of", "r", "p", "low", "high", "reason"}
+        assert pair["r"] is None
+        assert "not told from 0" in pair["reason"]
+        assert "no correlation, as" in run(*asked, *devices).err
+        reports = tacit.disguise(truth_of(500, 3), SCHEME, seed=3)
+        reports.write(tmp_path / "r.parquet")
+        assert "cheated, grade" in run("correlations", tmp_path / "r.parquet", "--attributes", "cheated,grade").out

@@ -46,6 +46,10 @@ COMMANDS: dict[str, tuple[str, str | dict[str, str]]] = {
         "Estimate how many carry a trait that was asked with a device, from a file as it is; only the named columns are read.",
         "prevalence:prevalence",
     ),
+    "correlations": (
+        "Correlate variables that were asked with devices, disguised under a scheme, or not disguised at all.",
+        "correlations:correlations",
+    ),
     "regress": ("Regress an outcome on covariates where some of them were disguised.", "regress:regress"),
     "tally": (
         "Count reports once and keep the counts: every command that takes reports takes the tally.",

@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.channel.base import Array
 from tacit.display import Shown
+from tacit.estimation.complex_samples import SampleDesign
 
 # Variances of answers below this many standard errors are not told from 0.
-LEAST_CERTAIN_VARIANCE = 3.0
+LEAST_CERTAIN_VARIANCE = 1.96
+GRID = np.linspace(-1, 1, 4001)  # correlations that an interval is looked for among
 
 
 @dataclass(frozen=True)
 class Correlation:
-    """Pearson's correlation of two attributes; `estimate` is None where the reports do not tell it."""
+    """Pearson's correlation of two attributes; `estimate` is None where the reports do not tell it, and `reason` says why.
+
+    `p` tests independence by the covariance, which is always possible; the interval holds 0 if and only if p allows it.
+    """
 
     first: str
     second: str
@@ -27,7 +33,8 @@ class Correlation:
     standard_error: float | None
     low: float
     high: float
-    p: float | None
+    p: float
+    reason: str | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -39,6 +46,7 @@ class Correlations(Shown):
     pairs: tuple[Correlation, ...]
     n_reports: int
     level: float
+    readings: tuple[str, ...] = ()  # what was not read as it stands
 
     plotted = "correlation"
 
@@ -55,7 +63,8 @@ class Correlations(Shown):
                 "standard_error": math.nan if pair.standard_error is None else pair.standard_error,
                 "low": pair.low,
                 "high": pair.high,
-                "p": math.nan if pair.p is None else pair.p,
+                "p": pair.p,
+                "reason": pair.reason or "",
             }
             for pair in self.pairs
         ]
@@ -71,28 +80,63 @@ class Correlations(Shown):
         return square
 
     def to_document(self) -> dict[str, Any]:
-        names = ("first", "second", "estimate", "standard_error", "low", "high", "p")
+        names = ("first", "second", "estimate", "standard_error", "low", "high", "p", "reason")
         return {
             "n_reports": self.n_reports,
             "level": self.level,
+            "readings": list(self.readings),
             "values": {name: list(values) for name, values in self.values.items()},
-            "correlations": [{name: getattr(pair, name) for name in names} for pair in self.pairs],
+            "correlations": [
+                {"of": [pair.first, pair.second], "r": pair.estimate, **{name: getattr(pair, name) for name in names}}
+                for pair in self.pairs
+            ],
         }
 
 
-def correlation_of(names: tuple[str, str], r: float, error: float, level: float) -> Correlation:
-    """A correlation with its interval and test."""
-    low, high = _interval(r, error, level)
-    p = 2 * NormalDist().cdf(-abs(r) / error) if error > 0 else float(r == 0)
+def correlation_of(
+    names: tuple[str, str],
+    covariance: float,
+    variances: Sequence[float],
+    errors: Sequence[float],
+    spread: Callable[[Array], Array],
+    level: float,
+    design: SampleDesign | None = None,
+) -> Correlation:
+    """A correlation from a covariance and two variances with their errors.
+
+    ``spread(r)`` is the variance of ``covariance - r * sqrt(variances)`` if the correlation is r. The interval holds all r that
+    this difference does not refute; at r = 0 that is the test of independence.
+    """
+    quantile = NormalDist().inv_cdf((1 + level) / 2) if design is None else design.quantile(level)
+    under = math.sqrt(max(float(spread(np.zeros(1))[0]), 1e-300))
+    z = covariance / under
+    p = 2 * NormalDist().cdf(-abs(z)) if design is None else design.p_value(z)
+    unsure = [
+        name
+        for name, variance, error in zip(names, variances, errors, strict=True)
+        if not variance > LEAST_CERTAIN_VARIANCE * error or variance <= 0
+    ]
+    if unsure:
+        low, high = (-1.0, 1.0) if abs(z) <= quantile else (0.0, 1.0) if z > 0 else (-1.0, 0.0)
+        reason = f"the variance of {' and of '.join(unsure)} is not told from 0 by so few reports"
+        return Correlation(*names, None, None, low, high, p, reason)
+    scale = math.sqrt(variances[0] * variances[1])
+    r = covariance / scale
+    distance = (covariance - GRID * scale) ** 2 / np.maximum(spread(GRID), 1e-300)
+    accepted = distance <= quantile**2
+    if not accepted.any():  # the estimate lies outside of -1 to 1: what is hardly worse than the nearest end
+        accepted = distance - distance.min() <= quantile**2
+    nearest = int(np.argmin(distance))
+    low, high = _piece(accepted, nearest)
+    if abs(z) > quantile:  # 0 is refuted, and with it the other sign
+        low, high = (max(low, 0.0), high) if z > 0 else (low, min(high, 0.0))
+    error = math.sqrt(float(spread(np.full(1, min(max(r, -1.0), 1.0)))[0])) / scale
     return Correlation(*names, r, error, low, high, p)
 
 
-def _interval(r: float, error: float, level: float) -> tuple[float, float]:
-    """An interval within -1 and 1, by Fisher's transformation; around the nearest correlation where the estimate is none."""
-    inside = min(max(r, -1 + 1e-9), 1 - 1e-9)
-    half = NormalDist().inv_cdf((1 + level) / 2) * error / (1 - inside**2) if abs(r) < 1 else math.inf
-    low, high = (math.tanh(math.atanh(inside) + side * half) for side in (-1, 1))
-    if abs(r) >= 1:  # the error cannot be carried over there: plain ends, cut
-        plain = NormalDist().inv_cdf((1 + level) / 2) * error
-        low, high = max(r - plain, -1.0), min(r + plain, 1.0)
-    return min(low, inside), max(high, inside)
+def _piece(accepted: NDArray[np.bool_], inside: int) -> tuple[float, float]:
+    """The ends of the run of accepted correlations round one of them, half a step of the grid beyond its last ones."""
+    left = inside - int(np.argmin(accepted[inside::-1])) if not accepted[: inside + 1].all() else -1
+    right = inside + int(np.argmin(accepted[inside:])) if not accepted[inside:].all() else len(GRID)
+    half = (GRID[1] - GRID[0]) / 2
+    return float(max(GRID[left + 1] - half, -1.0)), float(min(GRID[right - 1] + half, 1.0))

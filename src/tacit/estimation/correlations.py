@@ -19,11 +19,12 @@ from tacit.count.sources import ReportSource
 from tacit.count.weighted import SampleColumns
 from tacit.errors import InvalidInput
 from tacit.estimation import estimate
-from tacit.estimation.correlation_result import LEAST_CERTAIN_VARIANCE, Correlation, Correlations, correlation_of
+from tacit.estimation.correlation_result import Correlation, Correlations, correlation_of
 from tacit.estimation.frame_correlations import frame_correlations
 from tacit.estimation.intervals import checked_level
 from tacit.estimation.result import TableEstimate
 from tacit.schema import Attribute
+from tacit.table.study_columns import StudyReading
 
 
 def correlations(
@@ -37,6 +38,9 @@ def correlations(
     weights: str | None = None,
     strata: str | None = None,
     clusters: str | None = None,
+    missing_marks: Sequence[str] = (),
+    sheet: str | None = None,
+    skip_rows: int = 0,
 ) -> Correlations:
     """Estimate the correlations of every two attributes, disguised or not.
 
@@ -60,6 +64,8 @@ def correlations(
         The column that tells the samples of a device apart.
     weights, strata, clusters : str, optional
         Columns of a complex sample, for a file or a data frame.
+    missing_marks, sheet, skip_rows
+        How a file is read, as for `prevalence`.
 
     Returns
     -------
@@ -88,7 +94,10 @@ def correlations(
         raise InvalidInput("A correlation needs two attributes at least.")
     if devices is not None:
         columns = SampleColumns(weights, strata, clusters)
-        return frame_correlations(reports, names, devices, values or {}, columns, sample=sample, level=level)
+        reading = StudyReading(tuple(missing_marks), sheet, skip_rows)
+        return frame_correlations(
+            reports, names, devices, values or {}, columns, sample=sample, level=level, reading=reading
+        )
     if sample is not None or weights is not None or strata is not None or clusters is not None:
         raise InvalidInput(
             "Samples, weights, strata and clusters are columns of a file or frame; name its devices too."
@@ -124,25 +133,21 @@ def _values(attribute: Attribute, given: Sequence[float] | None) -> tuple[float,
 def _correlation(table: TableEstimate, values: Mapping[str, tuple[float, ...]], level: float) -> Correlation:
     first, second = table.names
     u, v = np.array(values[first]), np.array(values[second])
-    cells = table.unbiased
+    cells, covariance = table.unbiased, table.covariance
     rows, columns = cells.sum(axis=1), cells.sum(axis=0)
     x, y = u - rows @ u, v - columns @ v
-    variances = rows @ x**2, columns @ y**2
-    covariance = table.covariance
-    if not _is_told(variances, x, y, covariance):
-        return Correlation(first, second, None, None, -1.0, 1.0, None)
-    x, y = x / math.sqrt(variances[0]), y / math.sqrt(variances[1])
-    r = float(x @ cells @ y)
-    slope = (np.outer(x, y) - r / 2 * (x[:, None] ** 2 + y[None, :] ** 2)).reshape(-1)
-    error = math.sqrt(max(float(slope @ covariance @ slope), 0.0))
-    return correlation_of((first, second), r, error, level)
-
-
-def _is_told(variances: tuple[float, float], x: Array, y: Array, covariance: Array) -> bool:
-    """Whether both variances are surely above 0: a correlation divides by them."""
-    squares = np.broadcast_to(x[:, None] ** 2, (len(x), len(y))), np.broadcast_to(y[None, :] ** 2, (len(x), len(y)))
-    errors = [math.sqrt(max(float(one.reshape(-1) @ covariance @ one.reshape(-1)), 0.0)) for one in squares]
-    return all(
-        variance > LEAST_CERTAIN_VARIANCE * error and variance > 0
-        for variance, error in zip(variances, errors, strict=True)
+    shape = (len(x), len(y))
+    products = np.outer(x, y).reshape(-1)
+    squares = [np.broadcast_to(each, shape).reshape(-1) for each in (x[:, None] ** 2, y[None, :] ** 2)]
+    variances = [float(cells.reshape(-1) @ square) for square in squares]
+    errors = [math.sqrt(max(float(square @ covariance @ square), 0.0)) for square in squares]
+    ratio = math.sqrt(max(variances[1], 1e-300) / max(variances[0], 1e-300))
+    bent = (ratio * squares[0] + squares[1] / ratio) / 2
+    constant, mixed, square = (
+        float(one @ covariance @ other) for one, other in ((products, products), (products, bent), (bent, bent))
     )
+
+    def spread(r: Array) -> Array:
+        return constant - 2 * r * mixed + r * r * square
+
+    return correlation_of((first, second), float(x @ cells @ y), variances, errors, spread, level)

@@ -1,8 +1,9 @@
 """Correlations in data as they lie: columns asked with devices, and clear columns of numbers.
 
 Undoing a device gives each report numbers whose means are the mean and the mean square of the truth; of two variables whose
-devices are independent, the products of such numbers have the mean of the product. A correlation is a smooth function of
-five means, so its error follows from their covariance, in a complex sample as well.
+devices are independent, the products of such numbers have the mean of the product. How far a covariance may lie from that of a
+correlation r is computed at the law with the estimated margins and correlation r, ``p(x) q(y) (1 + r x y)`` in standardised
+values: with 0/1 it is the only one, and every mean that is needed is a product of two plus r times a product of two others.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from tacit.channel.base import Array
 from tacit.channel.devices import DeviceDesign, given_design
@@ -22,11 +24,12 @@ from tacit.count.weighted import SampleColumns
 from tacit.errors import InvalidInput
 from tacit.estimation import device_reports
 from tacit.estimation.complex_samples import SampleDesign
-from tacit.estimation.correlation_result import LEAST_CERTAIN_VARIANCE, Correlation, Correlations, correlation_of
+from tacit.estimation.correlation_result import Correlation, Correlations, correlation_of
 from tacit.estimation.device_reports import DIRECT, MISSING
 from tacit.estimation.sample_columns import design_of
 from tacit.estimation.sample_laws import SampleLaws
-from tacit.table.files import read_columns
+from tacit.estimation.simplex import floored
+from tacit.table.study_columns import StudyReading, numbers_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +39,49 @@ class _Variable:
     means: Array
     squares: Array
     values: tuple[float, ...]  # of the answers, where it was asked with a device
+    device: DeviceDesign | None = None
+    codes: NDArray[np.intp] | None = None  # of the reports
+    samples: NDArray[np.intp] | None = None
+
+    def law(self, kept: NDArray[np.bool_], share: Array) -> tuple[Array, Array]:
+        """Means and tilts of five functions of the report, at a proper distribution of the truth.
+
+        With A and B the deviations that stand for the value and for its square, they are A^2, AB, B^2, A and B; a tilt is the
+        mean of the function times the standardised truth.
+        """
+        chances, truth, mean, square = self._atoms(kept, share)
+        middle = float(chances @ truth)
+        variance = max(float(chances @ (truth - middle) ** 2), 1e-300)
+        first = mean - middle
+        second = square - 2 * middle * mean + middle**2 - variance
+        functions = np.array([first**2, first * second, second**2, first, second])
+        return functions @ chances, functions @ (chances * (truth - middle)) / math.sqrt(variance)
+
+    def _atoms(self, kept: NDArray[np.bool_], share: Array) -> tuple[Array, Array, Array, Array]:
+        """Every pair of a truth and a report: its chance, the truth, and what the report stands for."""
+        means, squares = self.means[kept], self.squares[kept]
+        if self.device is None or self.codes is None or self.samples is None:
+            return share, means, means, squares
+        codes, samples = self.codes[kept], self.samples[kept]
+        laws = {number: sample.matrix for number, sample in enumerate(self.device.samples)}
+        laws[DIRECT] = np.eye(len(self.device.answers))
+        present = [number for number in laws if (samples == number).any()]
+        sizes = np.array([share[samples == number].sum() for number in present])
+        seen = [
+            np.bincount(codes[samples == number], share[samples == number], len(laws[number])) / size
+            for number, size in zip(present, sizes, strict=True)
+        ]
+        margin = floored(SampleLaws(tuple(laws[number] for number in present), sizes).most_likely(seen))
+        atoms = []
+        for number, size in zip(present, sizes, strict=True):
+            here = samples == number
+            stands = np.zeros((2, len(laws[number])))
+            stands[:, codes[here]] = means[here], squares[here]
+            for answer, value in enumerate(self.values):
+                for report, chance in enumerate(laws[number][:, answer]):
+                    atoms.append((size * margin[answer] * chance, value, *stands[:, report]))
+        chances, truth, mean, square = np.array(atoms).T
+        return chances, truth, mean, square
 
 
 def frame_correlations(
@@ -47,27 +93,29 @@ def frame_correlations(
     *,
     sample: str | None,
     level: float,
+    reading: StudyReading,
 ) -> Correlations:
     """The correlations of every two columns, some of them asked with a device."""
     for name in devices:
         if name not in names:
             raise InvalidInput(f"The device of {name!r} belongs to none of the variables {', '.join(names)}.")
-    table = read_columns(data, [*names, *columns.named, *([] if sample is None else [sample])])
+    table, notes = reading.read(data, [*names, *columns.named, *([] if sample is None else [sample])])
     made = {name: given_design(spec) for name, spec in devices.items()}
     read = {
         name: _asked(table, name, made[name], values.get(name), sample) if name in made else _clear(table, name)
         for name in names
     }
-    kept = ~np.isnan([one.means for one in read.values()]).any(axis=0)
+    kept = np.asarray(~np.isnan([variable.means for variable in read.values()]).any(axis=0))
     if kept.sum() < 3:
         raise InvalidInput("Fewer than three rows have all of the variables, so nothing can be correlated.")
 
-    design = design_of(table.filter(pa.array(kept)), columns) or SampleDesign.of(int(kept.sum()))
+    design = design_of(table, columns, rows=kept)
     pairs = tuple(
         _pair((one, other), (read[one], read[other]), kept, design, level)
         for one, other in itertools.combinations(names, 2)
     )
-    return Correlations(tuple(names), {name: one.values for name, one in read.items()}, pairs, int(kept.sum()), level)
+    values_of = {name: variable.values for name, variable in read.items()}
+    return Correlations(tuple(names), values_of, pairs, int(kept.sum()), level, tuple(notes))
 
 
 def _asked(
@@ -93,43 +141,57 @@ def _asked(
             even = np.full(law.shape[1], 1 / law.shape[1])
             undone = SampleLaws.even([law]).weights(np.stack([counts, counts**2]), even)[0]
             means[here], squares[here] = undone[:, codes[here]]
-    return _Variable(means, squares, tuple(float(value) for value in counts))
+    return _Variable(means, squares, tuple(float(value) for value in counts), device, codes, which)
 
 
 def _clear(table: pa.Table, name: str) -> _Variable:
     """Numbers, or two values that count as 0 and 1 in their order."""
-    positions, values = device_reports.values_of(device_reports.column(table, name))
-    try:
-        numbers = np.array([float(value) for value in values])
-    except ValueError:
-        if len(values) != 2:
+    column = device_reports.column(table, name)
+    means = numbers_of(name, column)
+    if means is None:
+        positions, values = device_reports.values_of(column)
+        present = sorted({values[at] for at in positions if at != MISSING})
+        if len(present) != 2:
             raise InvalidInput(
-                f"{name!r} holds text with {len(values)} different values, which has no correlation. Turn it into numbers."
-            ) from None
-        numbers = np.array([float(value == max(values)) for value in values])
-    means = np.where(positions == MISSING, np.nan, numbers[positions])
+                f"{name!r} holds text with {len(present)} different values, which has no correlation. Turn it into numbers."
+            )
+        numbers = np.array([float(value == present[1]) for value in values])
+        means = np.where(positions == MISSING, np.nan, numbers[positions])
     return _Variable(means, means**2, ())
 
 
 def _pair(
-    names: tuple[str, str], pair: tuple[_Variable, _Variable], kept: Any, design: SampleDesign, level: float
+    names: tuple[str, str],
+    pair: tuple[_Variable, _Variable],
+    kept: NDArray[np.bool_],
+    design: SampleDesign | None,
+    level: float,
 ) -> Correlation:
     one, other = pair
     rows = np.stack([one.means, other.means, one.squares, other.squares, one.means * other.means], axis=1)[kept]
-    share = design.weights / design.weights.sum()
+    sample = design or SampleDesign.of(len(rows))
+    share = sample.weights / sample.weights.sum()
     a, b, aa, bb, ab = means = share @ rows
-    if design.repeats is not None:
-        again = [weights / weights.sum() @ rows for weights in design.weighings()]
-        covariance = design.repeats.covariance(again, means)
+    if sample.repeats is not None:
+        again = [weights / weights.sum() @ rows for weights in sample.weighings()]
+        errors_of = sample.repeats.covariance(again, means)
     else:
-        covariance = design.covariance(share[:, None] * (rows - means))
-    variances = np.array([aa - a * a, bb - b * b])
-    slopes = np.array([[-2 * a, 0, 1, 0, 0], [0, -2 * b, 0, 1, 0]])
-    errors = np.sqrt(np.maximum(np.diag(slopes @ covariance @ slopes.T), 0))
-    if not ((variances > 0) & (variances > LEAST_CERTAIN_VARIANCE * errors)).all():
-        return Correlation(*names, None, None, -1.0, 1.0, None)
-    scale = math.sqrt(float(variances.prod()))
-    r = float((ab - a * b) / scale)
-    parts = np.array([-b / scale, -a / scale, 0, 0, 1 / scale])
-    slope = parts - r / 2 * (slopes / variances[:, None]).sum(axis=0)
-    return correlation_of(names, r, math.sqrt(max(float(slope @ covariance @ slope), 0.0)), level)
+        errors_of = sample.covariance(share[:, None] * (rows - means))
+    slopes = np.array([[-2 * a, 0, 1, 0, 0], [0, -2 * b, 0, 1, 0], [-b, -a, 0, 0, 1]])
+    *errors, error = np.sqrt(np.maximum(np.diag(slopes @ errors_of @ slopes.T), 0)).tolist()
+    variances, covariance = [float(aa - a * a), float(bb - b * b)], float(ab - a * b)
+    moved = (rows[:, 0] - a) * (rows[:, 1] - b) - covariance
+    # What the sample's design does to the error of the covariance, it is taken to do whatever the correlation is.
+    effect = 1.0 if design is None else error**2 / max(float(share @ moved**2) / len(rows), 1e-300)
+    (m, t), (n, u) = one.law(kept, share), other.law(kept, share)
+    ratio = math.sqrt(max(variances[1], 1e-300) / max(variances[0], 1e-300))
+
+    def spread(r: Array) -> Array:
+        def mean(f: int, g: int) -> Array:
+            return m[f] * n[g] + r * t[f] * u[g]
+
+        bent = ratio**2 * m[2] + 2 * mean(4, 4) + n[2] / ratio**2
+        mixed = ratio * mean(1, 3) + mean(3, 1) / ratio
+        return np.asarray((mean(0, 0) - r * mixed + r * r / 4 * bent) * effect / len(rows))
+
+    return correlation_of(names, covariance, variances, errors, spread, level, design)
