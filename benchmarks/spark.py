@@ -71,7 +71,7 @@ def tasks(folder: Path) -> dict[str, Callable[[], Any]]:
         stored.append(StoredReports.open(reports, scheme))
 
     def publish() -> None:
-        quick = Effort(seed=1, evaluations=1000, seconds=0)
+        quick = Effort(seed=1, evaluations=1000)
         release = anonymize(there, 5, names[:4], preferences=Preferences(method="search"), effort=quick)
         release.write_table(f"spark:{folder}/released.parquet")
 

@@ -12,7 +12,7 @@ import pytest
 from tests.cli.run import refused, tacit
 from tests.publish.test_anonymization import people
 
-QUICK = ("--seconds", 1, "--seed", 1)
+QUICK = ("--seed", 1)
 KNOWN = ("--attributes", "age,town,sex")
 ALL = ("--attributes", "age,town,sex,illness")
 
@@ -255,7 +255,9 @@ def test_ctrl_c_while_recoding_publishes_what_there_is(table, tmp_path):
         ("people.csv", (), "would overwrite the table of people"),
         ("none/out.csv", (), "Make it first"),
         ("out.csv", ("--plot", "front.xyz"), "cannot be written as '.xyz'. Use .png"),
-        ("out.csv", ("--seconds", -1), "greater than or equal to 0"),
+        ("out.csv", ("--seconds", 0), "seconds must be a number above 0, not 0"),
+        ("out.csv", ("--within", 1.5), "within must be a share from 0, below 1"),
+        ("out.csv", ("--choose", "beauty"), "'beauty' is not one of"),
         ("out.csv", ("--target", "agee"), "Did you mean 'age'"),
         ("out.csv", ("--every", 5), "from 1 to 4"),
     ],
@@ -401,7 +403,7 @@ def test_a_person_id_that_is_unique_says_that_rows_are_persons(table, tmp_path):
 
 
 def test_one_attribute_is_told_nothing_of_tables_of_two(table, tmp_path):
-    done = tacit("publish", table, "--attributes", "age", "--k", 3, *QUICK, "--out", tmp_path / "a.csv")
+    done = tacit("publish", table, "--attributes", "age", "--k", 30, *QUICK, "--out", tmp_path / "a.csv")
     assert done.code == 0, done.err
     assert "query error" in done.out
     assert "ables of two" not in done.out

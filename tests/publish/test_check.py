@@ -1,11 +1,16 @@
 from __future__ import annotations
 
+import json
 import math
 
+import numpy as np
 import pytest
 
 from tacit.errors import InvalidInput, UnknownName
 from tacit.publish import check_release
+from tacit.publish.demands import UnmetDemand
+from tests.cli.run import tacit
+from tests.publish.wishes import anonymize
 
 TABLE = {
     "age": ["30", "30", "30", "40", "40", "50"],
@@ -66,3 +71,104 @@ def test_a_threshold_is_a_class_size():
 def test_an_empty_table_is_refused():
     with pytest.raises(InvalidInput, match="no rows"):
         check_release({"age": []}, ["age"])
+
+
+DEMANDS = "k=2,l=2,t=.3,prosecutor=.5,uniques=0"
+
+
+def test_the_gate_names_every_demand_that_fails():
+    with pytest.raises(UnmetDemand, match=r"k=2 \(found: 1\).*uniques=0 \(found: 1\)") as caught:
+        check_release(TABLE, ["age", "sex"], ["ill"], require=DEMANDS)
+    assert caught.value.failed == ["k=2", "l=2", "t=0.3", "prosecutor=0.5", "uniques=0"]
+    assert caught.value.check.k == 1
+    assert check_release(TABLE, ["sex"], ["ill"], require={"k": 3, "average": 0.4, "one_answer": 0}).k == 3
+
+
+@pytest.mark.parametrize(
+    ("require", "message"),
+    [
+        ("kk=5", "Measure 'kk' does not exist"),
+        ("k", "such as k=5,t=.3; not 'k='"),
+        ("k=five", "not 'k=five'"),
+        ("k=5,k=6", "not 'k=6' a second time"),
+        ("l=2", "l=2 cannot be checked without the sensitive attributes"),
+        ("journalist=.1", "cannot be checked without the people"),
+        ("household=.1", "cannot be checked without whose row each is"),
+    ],
+)
+def test_demands_that_cannot_be_read_are_refused(require, message, tmp_path):
+    with pytest.raises(InvalidInput, match=message):
+        check_release(TABLE, ["sex"], require=require)
+    done = tacit("check", written(tmp_path, TABLE), "--attributes", "sex", "--require", require)
+    assert done.code == 2
+
+
+def test_the_command_exits_with_one_where_a_demand_fails(tmp_path):
+    asked = (
+        "check",
+        written(tmp_path, TABLE),
+        "--attributes",
+        "age,sex",
+        "--sensitive",
+        "ill",
+        "--require",
+        "k=2,t=.9",
+    )
+    done = tacit(*asked, "--json")
+    assert (done.code, done.json["failed"]) == (1, ["k=2"])
+    assert done.json["demands"][1] == {"demand": "t=0.9", "found": pytest.approx(2 / 3), "met": True}
+    told = tacit(*asked)
+    assert told.code == 1
+    assert "Not shown: k=2 (found: 1)." in told.out
+    fine = tacit(*asked[:-1], "k=1")
+    assert (fine.code, "All demands hold: k=1" in fine.out) == (0, True)
+
+
+def test_classes_that_tell_one_answer_are_counted_and_the_distance_is_named(tmp_path):
+    (ill,) = check_release(TABLE, ["age"], ["ill"]).sensitive
+    assert ill.one_answer == 2
+    told = tacit("check", written(tmp_path, TABLE), "--attributes", "age", "--sensitive", "ill")
+    assert "classes that tell one answer" in told.out
+    assert "without an order" in told.out
+
+
+def test_the_manifest_beside_a_release_says_the_order_of_its_answers(tmp_path):
+    """`publish` promised t along the order of numbers, and `check` of the same file stated another distance."""
+    rng = np.random.default_rng(2)
+    data = {"age": [str(20 + a) for a in rng.integers(0, 30, 300)], "cost": [str(c) for c in rng.integers(1, 30, 300)]}
+    out = anonymize(data, 10, ["age"], sensitive="cost", t=0.2, method="local").write(tmp_path / "out.csv")
+    promised = json.loads((tmp_path / "out.csv.manifest.json").read_text())["verified"]["t"]
+    checked = check_release(out, ["age"], ["cost"])
+    assert checked.t == pytest.approx(promised)
+    assert checked.to_document()["sensitive"][0]["distance"] == "ordered"
+    (tmp_path / "out.csv.manifest.json").unlink()
+    assert check_release(out, ["age"], ["cost"]).t > promised + 0.01
+
+
+def test_a_release_of_persons_is_judged_by_what_was_counted_of_them(tmp_path):
+    data = {"id": [f"p{i // 3}" for i in range(90)], "age": [str(i // 9) for i in range(90)]}
+    release = anonymize(data, 3, ["age"], person="id", method="local")
+    out = release.write(tmp_path / "out.csv")
+    rows_alone = check_release({"age": release.to_arrow()["age"].to_pylist()}, ["age"]).k
+    checked = check_release(out, ["age"])
+    assert checked.k == release.effective_k < rows_alone
+    assert "a person has several rows" in checked.warnings[0]
+    assert checked.mean_risk == pytest.approx(checked.risk.prosecutor_mean)
+
+
+def test_one_average_risk_with_persons(tmp_path):
+    """The terminal divided classes of persons by rows, the page and JSON by persons."""
+    data = {"id": [f"p{i // 3}" for i in range(90)], "age": [str(i // 9) for i in range(90)]}
+    release = anonymize(data, 3, ["age"], person="id", method="local")
+    mean = release.risk.prosecutor_mean
+    assert release.mean_risk == release.methods[0].average_risk == release.to_document()["mean_risk"] == mean
+    assert f"{mean:.2%} on average" in release.describe()
+    assert (
+        check_release(data, ["age"], person="id").mean_risk == check_release(data, ["age"], person="id").risk.marketer
+    )
+
+
+def written(folder, data):
+    path = folder / "table.csv"
+    path.write_text("\n".join([",".join(data), *map(",".join, zip(*data.values(), strict=True))]) + "\n")
+    return path

@@ -92,7 +92,7 @@ def test_an_ordinary_table_is_published_as_it_comes(method, tmp_path):
     pq.write_table(pa.table(hospital()), path)
     release = anonymize(
         path, 5, ["born", "zip", "visit", "income", "street", "sex"], sensitive=["illness"], keep=["note"], method=method,
-        evaluations=800, seconds=0, seed=1,
+        evaluations=800, seed=1,
     )  # fmt: skip
     assert release.effective_k >= 5
     assert any("'note' has 1,500 different values" in warning for warning in release.warnings)
@@ -104,7 +104,7 @@ def test_an_ordinary_table_is_published_as_it_comes(method, tmp_path):
 
 
 def test_granularity_of_dates_and_numbers():
-    wishes = {"evaluations": 500, "seconds": 0, "seed": 1, "method": "local"}
+    wishes = {"evaluations": 500, "seed": 1, "method": "local"}
     steps = {"visit": "quarter", "income": 1_000}
     release = anonymize(hospital(), 3, ["visit", "income"], granularity=steps, **wishes)
     assert release.input.schema["visit"].answers == ("Q1 2024", "Q2 2024", "Q3 2024", "Q4 2024")
@@ -156,7 +156,7 @@ def test_merged_intervals_read_as_one():
 def test_missing_dates_and_codes_follow_the_policy():
     data = hospital()
     data["visit"][:7] = [""] * 7
-    wishes = {"evaluations": 500, "seconds": 0, "seed": 1}
+    wishes = {"evaluations": 500, "seed": 1}
     with pytest.raises(InvalidInput, match="'visit' has 7 missing"):
         anonymize(data, 3, ["visit", "sex"], **wishes)
     assert anonymize(data, 3, ["visit", "sex"], missing="drop", **wishes).rows == 1_493
@@ -167,7 +167,7 @@ def test_missing_dates_and_codes_follow_the_policy():
 @pytest.mark.parametrize("year", ["2024", 2024])
 def test_a_column_that_says_the_same_of_everybody_is_kept(year, tmp_path):
     data = {"age": [str(20 + i % 9) for i in range(90)], "year": [year] * 90}
-    wishes = {"method": "local", "seed": 1, "seconds": 0}
+    wishes = {"method": "local", "seed": 1}
     release = anonymize(data, 3, ["age"], keep="year", **wishes)
     path = release.write(tmp_path / "out.csv")
     assert set(release.to_arrow()["year"].to_pylist()) == {"2024"}

@@ -1,58 +1,111 @@
-"""By default the methods are compared, and the one that answers queries best is published."""
+"""By default local recoding comes first, a search follows where it could win, and what is published is chosen for a reason."""
 
 from __future__ import annotations
+
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from tacit.publish import anonymize as plainly_anonymize
+from tacit.publish import comparison
 from tacit.publish.comparison import MethodComparison, left_out, side_by_side
 from tacit.publish.usefulness import labels_overlap, largest_lost_group, linear_survival, query_error
 from tests.publish.test_anonymization import QUICK, people
 from tests.publish.wishes import anonymize
 
 
-def test_the_least_query_error_is_written_and_the_reason_is_said():
-    release = anonymize(people(), 6, method="compare", **QUICK)
-    names = [result.method for result in release.methods]
-    assert names == ["search", "search with 4% suppressed", "local"]
-    (written,) = [result for result in release.methods if result.written]
-    allowed = [result for result in release.methods if not result.suppress]
-    assert written.query_error == min(result.query_error for result in allowed)
-    assert written.method == release.method
-    assert release.why.startswith(f"Written: {written.method}, whose median error of {written.query_error:.1%}")
+def evenly_filled(rows: int = 1_500) -> dict[str, list[str]]:
+    """Dependent columns whose answers are all as frequent: global recoding answers queries of two well, and loses columns."""
+    rng = np.random.default_rng(8)
+    hidden = rng.normal(size=rows)
+    columns = {}
+    for name, size in (("age", 30), ("sex", 2), ("region", 20), ("edu", 9), ("income", 40)):
+        ranks = (0.7 * hidden + rng.normal(size=rows)).argsort().argsort()
+        columns[name] = [f"{rank * size // rows:02d}" for rank in ranks]
+    return columns
+
+
+def test_local_recoding_comes_first_and_a_search_that_cannot_win_is_left():
+    release = anonymize(evenly_filled(), 5, method="compare", seed=1)
+    assert release.methods[0].method == release.method == "local"
+    (passed,) = [result for result in release.methods if result.method == "search"]
+    assert passed.is_first_pass
+    assert passed.effective_k >= 5
+    assert release.answer.evaluations == 0  # nothing was searched
+    assert release.nwp <= anonymize(evenly_filled(), 5, seed=1, evaluations=3_000).nwp / 2
+    assert "The search was left after its first pass" in release.why
+    assert f"the median error of random queries is {release.methods[0].query_error:.1%}" in release.why
     assert release.suppressed == 0  # what was not asked for is shown, not written
     assert {entry.method for entry in release.front} == {"search", "local"}
-    assert plainly_anonymize(people(), 6).method == release.method
+
+
+def test_a_search_within_reach_is_gone_on_with(monkeypatch):
+    monkeypatch.setattr(comparison, "WITHIN_REACH", np.inf)
+    release = anonymize(people(), 6, method="compare", **QUICK)
+    (searched,) = [result for result in release.methods if result.method == "search"]
+    assert not searched.is_first_pass
+    monkeypatch.setattr(comparison, "WITHIN_REACH", 0.0)
+    assert anonymize(people(), 1, method="compare", **QUICK).methods[0].nwp == 0  # nothing is lost: nothing is searched
+
+
+@pytest.mark.parametrize("choose", ["queries", "tables", "models", "loss", "balanced"])
+def test_the_choice_is_made_by_what_was_asked_for(choose, monkeypatch):
+    monkeypatch.setattr(comparison, "WITHIN_REACH", np.inf)
+    release = anonymize(evenly_filled(), 5, method="compare", choose=choose, seed=1, evaluations=2_000)
+    allowed = [result for result in release.methods if not result.suppress]
+    (written,) = [result for result in allowed if result.written]
+    if choose == "balanced":
+        kept = set.union(*(set(result.labels) - set(result.lost_columns) for result in allowed))
+        assert not kept & set(written.lost_columns)
+    else:
+        figures = [result.figures(choose) for result in allowed]
+        assert written.figures(choose) == min(figures)
+    assert release.why.startswith(f"Written: {written.name}")
+
+
+def test_a_column_that_another_method_keeps_is_not_lost():
+    """By errors of queries alone, a release without a column may look best."""
+    keeps, loses = (
+        SimpleNamespace(
+            result=SimpleNamespace(
+                labels={"a": 3, "b": 2}, lost_columns=lost, nwp=0.1, figures=lambda choose, own=error: [own, 0.1, 0.1]
+            )
+        )
+        for lost, error in (((), 0.2), (("b",), 0.05))
+    )
+    assert comparison.best_of([loses, keeps], "balanced") is keeps
+    assert comparison.best_of([loses, keeps], "queries") is loses
 
 
 def test_picking_from_the_shown_suppression_writes_it():
-    release = anonymize(people(), 6, method="compare", **QUICK)
+    far = {"age": [f"{i % 9:02d}" for i in range(180)] + ["98", "99"], "sex": ["f", "m"] * 91}
+    release = anonymize(far, 6, method="compare", **QUICK)
     number = next(i for i, entry in enumerate(release.front) if entry.suppressed)
     picked = release.pick(number)
     assert picked.suppressed == release.front[number].suppressed > 0
     assert picked.nwp == pytest.approx(release.front[number].nwp)
 
 
-def test_asked_suppression_is_given_to_both_methods(tmp_path):
+def test_asked_suppression_is_given_to_both_methods(monkeypatch):
+    monkeypatch.setattr(comparison, "WITHIN_REACH", np.inf)
     asked = anonymize(people(), 6, method="compare", suppress=0.05, **QUICK)
-    assert [result.method for result in asked.methods] == ["search with 5% suppressed", "local with 5% suppressed"]
+    assert [result.method for result in asked.methods] == ["local with 5% suppressed", "search with 5% suppressed"]
     sets = anonymize(people(), 6, [["age"], ["town", "sex"]], method="compare", **QUICK)
-    assert [result.method for result in sets.methods] == ["search", "local"]
+    assert [result.method for result in sets.methods] == ["local", "search"]
 
 
 def test_what_a_method_leaves_out_is_in_its_name():
-    release = anonymize(people(), 6, method="compare", **QUICK)
-    shown = release.methods[1]
+    release = anonymize(people(), 6, suppress=0.04, **QUICK)
+    shown = release.methods[0]
     assert shown.name == "search, up to 4% of the cells hidden"
     assert shown.hidden_cells == shown.to_document()["hidden_cells"] > 0
     head, rows = side_by_side(release.methods)
-    assert head[2] == shown.name
-    assert {row[0]: row[2] for row in rows}["single cells hidden"] == f"{shown.hidden_cells:,}"
-    assert {entry.way for entry in release.front} == {"search", shown.name, "local"}
+    assert head[1] == f"{shown.name} (written)"
+    assert {row[0]: row[1] for row in rows}["single cells hidden"] == f"{shown.hidden_cells:,}"
+    assert {entry.way for entry in release.front} == {shown.name}
     picked = next(i for i, entry in enumerate(release.front) if entry.hidden_cells)
     assert release.pick(picked).recoding.hidden_cells == release.front[picked].hidden_cells
-    whole = anonymize(people(), 6, method="compare", cells=False, **QUICK).methods[1]
+    whole = anonymize(people(), 6, suppress=0.04, cells=False, **QUICK).methods[0]
     assert (whole.name, whole.hidden_cells) == ("search, up to 4% of the rows suppressed", 0)
     persons = anonymize(
         people() | {"id": [str(i // 2) for i in range(len(people()["age"]))]},

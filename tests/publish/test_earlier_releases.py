@@ -38,7 +38,7 @@ def test_again_says_what_k_remains_of_both(tmp_path, suppress):
     first = anonymize(people(), 6, names, keep_order=True, **QUICK)
     first.write(tmp_path / "first.csv")
     (tmp_path / "notes.private.json").write_text("{}")  # of another program
-    second = anonymize(people(), 6, names, suppress=suppress, keep_order=True, seed=5, evaluations=300, seconds=0)
+    second = anonymize(people(), 6, names, suppress=suppress, keep_order=True, seed=5, evaluations=300)
     written = write_file(second, tmp_path / "second.csv", again=True)
     if not suppress:
         together = Counter(zip(rows(first), rows(second), strict=True))
@@ -50,9 +50,9 @@ def test_again_says_what_k_remains_of_both(tmp_path, suppress):
 
 def test_the_k_of_both_counts_the_rows_of_every_pair_of_classes_and_leaves_out_rows_that_nobody_sees(tmp_path):
     names = ["age", "town", "sex"]
-    first = anonymize(people(), 6, names, suppress=0.05, seed=0, evaluations=300, seconds=0)
+    first = anonymize(people(), 6, names, suppress=0.05, seed=0, evaluations=300)
     first.write(tmp_path / "first.csv")
-    second = anonymize(people(), 6, names, suppress=0.08, seed=20, evaluations=300, seconds=0)
+    second = anonymize(people(), 6, names, suppress=0.08, seed=20, evaluations=300)
     pairs = Counter(zip(_classes(first).tolist(), _classes(second).tolist(), strict=True))
     assert pairs.pop((-1, -1))
     assert write_file(second, tmp_path / "second.csv", again=True).k_together == min(pairs.values())

@@ -80,9 +80,7 @@ def test_cuts_and_levels_together_have_no_proof_which_is_said_before_any_search(
 
 def test_a_frequent_answer_amid_a_wide_group_is_cut_off(tmp_path):
     write(tmp_path, "town.csv", *(f"{town};*" for town in "abcde"))
-    release = anonymize(
-        {"town": list("ab" + 50 * "c" + "de")}, 4, ["town"], hierarchies=tmp_path, method="local", seconds=0
-    )
+    release = anonymize({"town": list("ab" + 50 * "c" + "de")}, 4, ["town"], hierarchies=tmp_path, method="local")
     assert sorted(release.to_arrow()["town"].to_pylist()) == [*"****", *(50 * "c")]
 
 
@@ -94,7 +92,7 @@ def test_persons_are_cut_along_hierarchies_as_their_rows_would_be(tmp_path):
     draws = np.random.default_rng(4).integers(0, 27, (400, 2))
     rows = {name: [f"{a:02d}" for a in np.repeat(draws[:, j], 2)] for j, name in enumerate(("age", "income"))}
     rows["id"] = [f"p{i}" for i in np.repeat(np.arange(400), 2)]
-    wishes = {"attributes": ["age", "income"], "hierarchies": tmp_path, "method": "local", "seconds": 0}
+    wishes = {"attributes": ["age", "income"], "hierarchies": tmp_path, "method": "local"}
     persons, alone = anonymize(rows, 5, person="id", **wishes), anonymize(rows, 10, **wishes)
     assert alone.nwp <= persons.nwp <= 1.2 * alone.nwp
 

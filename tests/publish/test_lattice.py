@@ -33,7 +33,7 @@ def test_the_least_loss_is_that_of_trying_every_level(problem):
     assert proof.nwp == pytest.approx(min(each[NWP] for each in every if each[STRENGTH] >= 12))
 
 
-@pytest.mark.parametrize("steps", [0, 1, 5])
+@pytest.mark.parametrize("steps", [0, 5])
 def test_an_interruption_keeps_the_bound(problem, steps, monkeypatch):
     least = prove_levels(problem, start(problem), 60).nwp
     step, left = lattice._Lattice.step, iter(range(steps))

@@ -33,12 +33,12 @@ def patients() -> tuple[dict[str, list[str]], Schema]:
     return data | {"pain": pain}, schema
 
 
-@pytest.mark.parametrize("method", ["search", "exact", "local"])
+@pytest.mark.parametrize("method", ["exact", "local"])  # "exact" begins with the search
 def test_what_is_searched_for_is_what_the_check_finds(method):
     data, schema = patients()
-    for t in (0.02, 0.05, 0.1):
+    for t in (0.02, 0.1):
         release = anonymize(
-            data, 4, sensitive="pain", t=t, schema=schema, method=method, evaluations=1_500, seconds=5, seed=1
+            data, 4, sensitive="pain", t=t, schema=schema, method=method, evaluations=800, seconds=5, seed=1
         )
         checked = check_release(release, ["age", "town", "sex"], ["pain"], schema=schema)
         assert checked.sensitive[0].closeness <= t + 1e-9
@@ -52,7 +52,7 @@ def test_suppression_is_judged_by_the_rows_that_stay(ordered):
     if not ordered:
         schema = Schema((*schema.attributes[:3], Attribute("pain", PAINS)))
     suppressed = 0
-    for seed in range(6):
+    for seed in range(3):
         release = anonymize(
             data, 4, sensitive="pain", t=0.03 if ordered else 0.12, suppress=0.2, schema=schema, seed=seed,
             evaluations=1_500,

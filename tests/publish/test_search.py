@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 
 from tacit.publish import search as searching
-from tacit.publish._search_kernels import crowding, rank_fronts
 from tacit.publish.achievement import Preference
 from tacit.publish.problem import NWP, STRENGTH
-from tacit.publish.search import EvolutionSettings, nondominated, offspring, search, tournament
+from tacit.publish.search import EvolutionSettings, crowding, nondominated, offspring, rank_fronts, search, tournament
 from tests.publish.small import posed, small_tally
 from tests.publish.test_proof import LEAST_NWP, adult, brute_force
 

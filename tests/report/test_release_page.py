@@ -21,12 +21,12 @@ def test_the_menu_shows_alternatives_of_every_way_its_ends_included():
 
 def test_the_page_compares_methods_in_columns_that_fit(tmp_path):
     people = load_adult().select(ATTRIBUTES).to_arrow().slice(0, 600)
-    release = anonymize(people, 3, ATTRIBUTES, method="compare", evaluations=300, seconds=0, seed=1)
+    release = anonymize(people, 3, ATTRIBUTES, method="compare", evaluations=300, seed=1)
     text = write_release_page(release, tmp_path / "page.html").read_text(encoding="utf-8")
     first, labels, alternatives = re.findall(r"<table>.*?</table>", text, re.DOTALL)[:3]
     heads = re.findall(r'<th scope="col"[^>]*>(.*?)</th>', first)
     assert heads[0] == ""
-    assert [head.removesuffix(" (written)") for head in heads[1:]] == [one.name for one in release.methods]
+    assert [head.removesuffix(" (written)") for head in heads[1:]] == [one.title for one in release.methods]
     assert "query error" in first
     assert all(f"<td>{name}</td>" in labels for name in ATTRIBUTES)
     assert all(way in alternatives for way in {entry.way for entry in release.front})

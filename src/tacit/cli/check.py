@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from tacit.cli.names import listed_names
-from tacit.cli.output import JsonFlag, print_json, print_table
+from tacit.cli.output import JsonFlag, print_json, print_table, print_text
 
 
 def check(
@@ -28,13 +28,19 @@ def check(
     every: Annotated[
         int | None, typer.Option(metavar="M", help="Also count k in every M of the attributes, for who knows no more.")
     ] = None,
+    require: Annotated[
+        str | None,
+        typer.Option(help="Exit with 1 unless these hold: k=5,l=2,t=.3,prosecutor=.2,uniques=0 and the like."),
+    ] = None,
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
     """Measure how well the rows of any table hide among each other: k, l, t, beta, class sizes, risks, special uniques."""
     from tacit.channel.scheme import Scheme
     from tacit.count.connections import shown
     from tacit.publish import check_release
+    from tacit.publish.demands import hold, read_demands
 
+    demands = {} if require is None else read_demands(require)
     known = None if schema is None else Scheme.read(schema).schema
     checked = check_release(
         table,
@@ -47,8 +53,18 @@ def check(
         weights=weights,
         every=every,
     )
+    held = hold(checked, demands)
+    failed = [entry for entry in held if not entry.is_met]
     if json:
-        print_json(checked.to_document())
-        return
-    title = f"{shown(table)}: {', '.join(checked.attributes)}"
-    print_table(title, ("measure", "value"), list(checked.measures()))
+        gate = {"failed": [entry.demand for entry in failed], "demands": [entry.to_document() for entry in held]}
+        print_json(checked.to_document() | (gate if require is not None else {}))
+    else:
+        title = f"{shown(table)}: {', '.join(checked.attributes)}"
+        print_table(title, ("measure", "value"), list(checked.measures()))
+        for warning in checked.warnings:
+            print_text(f"Note: {warning}")
+        if require is not None:
+            words = "; ".join(entry.words for entry in failed)
+            print_text(f"Not shown: {words}." if failed else f"All demands hold: {', '.join(e.demand for e in held)}.")
+    if failed:
+        raise typer.Exit(1)

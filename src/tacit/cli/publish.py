@@ -57,7 +57,10 @@ def publish(
     target: given.Target = None,
     missing: given.Missing = "refuse",
     keep_order: given.KeepOrder = False,
+    choose: given.Choose = "balanced",
     seconds: given.Seconds = None,
+    prove: given.Prove = False,
+    within: given.Within = None,
     seed: given.Seed = None,
     pick: given.Pick = None,
     again: given.Again = False,
@@ -95,9 +98,9 @@ def publish(
     preferences = Preferences(
         loss=prefer_loss, bias=prefer_bias, weights=listed_numbers("weights", weights), method=method, order=order,
         hierarchies=hierarchies, missing=missing, granularity=_steps(granularity, schema), keep_order=keep_order,
-        cells=cells,
+        cells=cells, choose=choose,
     )  # fmt: skip
-    effort = Effort(seconds=seconds, seed=seed)
+    effort = Effort(seconds=seconds, seed=seed, prove=prove, within=within)
     if named is not None:
         protection, preferences = named.protection(protection), named.preferences(preferences)
     return _release(asked, Settings(protection, preferences, effort), _schema(schema, dropped))
@@ -138,12 +141,10 @@ class ReleaseRequest:
 
 def _release(asked: ReleaseRequest, settings: Settings, schema: Schema | None) -> None:
     """Search, write and say what was written."""
-    from tacit.publish.anonymization import found_release
+    from tacit.publish.anonymization import find_release
 
-    # A proof that does not end takes its time to the last second, however small the table is.
-    hint = " (up to 30 CPU seconds for the proof; --seconds 5 gives it less)" if _proves_by_default(settings) else ""
-    with progress("Searching and proving", 1.0, hint) as bar, compiling_told(bar):
-        release = found_release(_posed(asked, settings, schema), _advancing(bar))
+    with progress("Looking for a release", 1.0, " (Ctrl-C takes the best until then)") as bar, compiling_told(bar):
+        release = find_release(_posed(asked, settings, schema), _advancing(bar), began=0.0)
     release = release if asked.pick is None else release.pick(asked.pick)
     # All that can fail comes before the release takes its name; the picture and the page take theirs with it.
     survived, document = survival(release, asked.target), release.to_document()
@@ -151,10 +152,6 @@ def _release(asked: ReleaseRequest, settings: Settings, schema: Schema | None) -
         _draw(release, asked, beside)
         written = _write(release, asked)
     print_release(release, document, survived, written, asked)
-
-
-def _proves_by_default(settings: Settings) -> bool:
-    return settings.effort.seconds is None and settings.preferences.method in ("compare", "search", "local")
 
 
 def _draw(release: Release, asked: ReleaseRequest, beside: contextlib.ExitStack) -> None:

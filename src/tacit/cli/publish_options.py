@@ -69,12 +69,16 @@ Missing = Annotated[Literal["refuse", "answer", "drop"], typer.Option(help="What
 KeepOrder = Annotated[
     bool, typer.Option("--keep-order", help="Keep the input's order of rows, which tells what it was sorted by.")
 ]
+Choose = Annotated[
+    Literal["balanced", "queries", "loss", "models", "tables"],
+    typer.Option(help="What decides between methods: errors of queries, tables, models, all three, or the loss."),
+]
 Seconds = Annotated[
-    float | None,
-    typer.Option(
-        min=0,
-        help="CPU seconds for the proof; 30 (with --suppress 0), for exact 300, of more than 40,000 combinations 80.",
-    ),
+    float | None, typer.Option(help="CPU seconds of the whole run; what is left of them goes to --prove.")
+]
+Prove = Annotated[bool, typer.Option("--prove", help="Prove how much less could be lost at best.")]
+Within = Annotated[
+    float | None, typer.Option(help="Prove until the loss is within this share of the least, such as 0.01.")
 ]
 Seed = Annotated[int | None, typer.Option(help="Makes the search repeatable.")]
 Pick = Annotated[int | None, typer.Option(help="Write this alternative of the front, numbered from 0.")]

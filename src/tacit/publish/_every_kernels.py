@@ -17,10 +17,9 @@ from numpy.typing import NDArray
 
 from tacit.kernels import inner_kernel, kernel
 from tacit.publish._halves_kernels import power_above, spread
-from tacit.publish._space_kernels import decode
+from tacit.publish._space_kernels import attribute_of, decode_one, price_attribute, savings
 
 DENSE_CELLS = 1 << 16  # beyond, cells are looked up by hashing instead of in a table of all
-NOISE = 0.5  # how far the order of cuts strays from what they save
 
 
 class Tables(NamedTuple):
@@ -83,51 +82,6 @@ def keeps(tables, j, space, block, k):
     return True, counted
 
 
-@inner_kernel
-def price_attribute(block, space, j):
-    """The penalty of one attribute, as a mean over the rows."""
-    start, stop = space.first_value[j], space.first_value[j + 1]
-    if stop - start < 2:
-        return 0.0
-    size = np.zeros(stop - start, np.int64)
-    for v in range(start, stop):
-        size[block[v]] += 1
-    total = 0.0
-    for v in range(start, stop):
-        total += (size[block[v]] - 1) * space.marginal[v]
-    return space.weight[j] * total / (stop - start - 1)
-
-
-@kernel
-def savings(bits, j, space, block, noise, open_bits, saving):
-    """Write what setting each open bit of attribute `j` would save of the penalty, times its noise."""
-    decode(bits, space, block)
-    base = price_attribute(block, space, j)
-    for b in range(space.first_bit[j], space.first_bit[j + 1]):
-        saving[b] = 0.0
-        if open_bits[b]:
-            bits[b] = 1
-            decode_one(bits, space, j, block)
-            saving[b] = (base - price_attribute(block, space, j)) * noise[b]
-            bits[b] = 0
-    decode_one(bits, space, j, block)
-
-
-@inner_kernel
-def decode_one(bits, space, j, block):
-    """As `decode`, of one attribute alone."""
-    start, stop, bit = space.first_value[j], space.first_value[j + 1], space.first_bit[j]
-    if space.levels[0, start] >= 0:
-        fineness = bits[bit : space.first_bit[j + 1]].sum()
-        block[start:stop] = space.levels[fineness, start:stop]
-        return
-    current = 0
-    block[start] = 0
-    for v in range(start + 1, stop):
-        current += bits[bit + v - start - 1]
-        block[v] = current
-
-
 @kernel
 def recreate(bits, tables, space, k, noise):
     """Set bits while every table stays full enough, those that save most first; returns the loss and the cells counted."""
@@ -140,7 +94,7 @@ def recreate(bits, tables, space, k, noise):
         if saving[b] <= 1e-12:
             break
         open_bits[b], saving[b], bits[b] = False, 0.0, 1
-        attribute = np.searchsorted(space.first_bit, b, side="right") - 1
+        attribute = attribute_of(space, b)
         decode_one(bits, space, attribute, block)
         full, cells = keeps(tables, attribute, space, block, k)
         counted += cells
@@ -153,15 +107,3 @@ def recreate(bits, tables, space, k, noise):
     for j in range(len(space.first_bit) - 1):
         loss += price_attribute(block, space, j)
     return loss, counted
-
-
-@kernel
-def retry(current, tables, space, k, rng):
-    """Generalize a few attributes fully and cut again; returns what comes of it, its loss, and the cells counted."""
-    trial = current.copy()
-    for _ in range(1 + rng.integers(0, 4)):
-        j = rng.integers(0, len(space.first_bit) - 1)
-        trial[space.first_bit[j] : space.first_bit[j + 1]] = 0
-    noise = np.exp(NOISE * rng.random() * rng.standard_normal(len(trial)))
-    reached, counted = recreate(trial, tables, space, k, noise)
-    return trial, reached, counted

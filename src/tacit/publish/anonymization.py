@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,8 @@ from tacit.publish.manifests import answer_again, posed_again, read_private
 from tacit.publish.methods import find
 from tacit.publish.publication import Publication, pose_publication
 from tacit.publish.release import Release
-from tacit.publish.search import Progress
 from tacit.publish.settings import Effort, Preferences, Protection, Settings
+from tacit.publish.watch import Progress, Watch
 from tacit.schema import Schema
 
 # The command line takes all settings side by side, and so do other libraries.
@@ -83,16 +84,17 @@ def anonymize(
     if attributes is not None:
         asked = dataclasses.replace(asked, attributes=attributes)
     settings = Settings(asked, preferences or Preferences(), effort or Effort())
-    return found_release(pose_publication(data, settings, schema), progress)
+    began = time.process_time()
+    return find_release(pose_publication(data, settings, schema), progress, began)
 
 
-def found_release(publication: Publication, progress: Progress | None = None) -> Release:
-    """The release that the method of a publication finds."""
-    method = publication.settings.preferences.method
+def find_release(publication: Publication, progress: Progress | None = None, began: float | None = None) -> Release:
+    """The release that the method of a publication finds; its run `began` at this CPU second of the process."""
+    method, watch = publication.settings.preferences.method, Watch(publication.settings.effort.seconds, began, progress)
     if method == "compare":
-        compared = compare(publication, progress)
+        compared = compare(publication, watch)
         return Release.of(compared.publication, compared.answer, compared)
-    return Release.of(publication, find(publication, method, progress))
+    return Release.of(publication, find(publication, method, watch))
 
 
 def remake(private: str | Path | Mapping[str, Any], data: Any, people: Any = None) -> Release:

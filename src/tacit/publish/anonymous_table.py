@@ -19,13 +19,15 @@ from tacit.publish.persons import ONE_ROW_KNOWN
 from tacit.publish.publication import Publication
 from tacit.publish.recoding import Recoding
 from tacit.publish.release_input import CodedInput, ReleaseInput
-from tacit.publish.risk import Risk
+from tacit.publish.risk import Risk, average_risk
 from tacit.publish.settings import EVALUATIONS, Effort
 
 INTERRUPTED = {
     "search": "The search was interrupted: this is the best release until then, and nothing is proven.",
     "proof": "The proof was interrupted: this is the best release until then, and its bound is the one reached by then.",
     "recoding": "Local recoding was interrupted: had it gone on, classes might be smaller and the release lose less.",
+    "search by time": "The time for the search was spent: this is the best release until then, and nothing is proven.",
+    "recoding by time": "The time for local recoding was spent: with more, classes might be smaller and the release lose less.",
 }
 KEPT_ORDER = (
     "The rows are in the order of the input. If that was sorted by anything, or if somebody knows who stood where, the places "
@@ -128,9 +130,8 @@ class AnonymousTable:
 
     @property
     def mean_risk(self) -> float:
-        """Chance to be re-identified by someone who knows the quasi-identifiers, on average over the published rows."""
-        sets = len(self.recoding.tally.sets)
-        return len(self.class_sizes) / ((self.rows - self.suppressed) * sets)
+        """Chance to be re-identified by someone who knows the quasi-identifiers, on average over the rows (or persons)."""
+        return average_risk(self.publication.class_sizes(self.recoding))
 
     @property
     def is_proven(self) -> bool:

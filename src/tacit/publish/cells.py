@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from tacit.publish._cell_kernels import suppress_cells
 from tacit.publish._demand_kernels import Demand
+from tacit.publish._space_kernels import savings
 from tacit.publish.combinations import Combinations
 from tacit.publish.problem import Bits, Problem
 
@@ -108,8 +109,6 @@ def refine(bits: Bits, problem: Problem, loss_of: Callable[[Bits], float]) -> Bi
 
 def _dearest_cuts(bits: Bits, problem: Problem) -> Codes:
     """Cuts that are not made, by what making them would save of the penalty."""
-    from tacit.publish._every_kernels import savings
-
     saving = np.zeros(len(bits))
     block = np.empty(int(problem.space.first_value[-1]), np.int64)
     for j in range(len(problem.weights)):

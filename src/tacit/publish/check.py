@@ -18,17 +18,22 @@ from tacit.errors import InvalidInput
 from tacit.publish.class_measures import SensitiveAnswers, SensitiveCheck, class_sizes, sensitive_check
 from tacit.publish.combinations import Combinations
 from tacit.publish.counted_rows import COUNT, WEIGHT, counted_table
+from tacit.publish.demands import UnmetDemand, hold, read_demands
 from tacit.publish.every import every_set
 from tacit.publish.population import COUNT as PEOPLE
 from tacit.publish.population import counted_people, people_behind_labels, people_number
 from tacit.publish.risk import KnownClasses, Risk, household_risk, risk_of
 from tacit.publish.special_uniques import SpecialUniques, special_uniques
-from tacit.schema import Schema
+from tacit.schema import Attribute, Schema
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 RISKY_SIZE = 5
+PERSONS_CLAIMED = (
+    "In this release a person has several rows, and rows do not tell whose they are: k, l and t are at best those that its "
+    "manifest says were counted of persons (k = {k})."
+)
 
 
 @dataclass(frozen=True)
@@ -60,10 +65,24 @@ class ReleaseCheck(Told):
     special: SpecialUniques | None = None  # of rows that few attributes tell apart; None where persons are counted
     worst: tuple[dict[str, Any], ...] = ()  # what the most special of them show
     every: EveryCheck | None = None  # k in every m of the attributes, where it was asked for
+    claimed: Mapping[str, Any] | None = None  # what was counted of persons, by the manifest beside a release of Tacit
 
     @property
     def k(self) -> int:
-        return int(self.class_sizes[0])
+        """Rows (or persons) of the smallest class; of a release of persons, at most what its manifest says of them."""
+        return int(min(self.class_sizes[0], (self.claimed or {}).get("k") or math.inf))
+
+    @property
+    def l(self) -> float | None:  # noqa: E743  the letters of the literature
+        """The fewest sensitive answers in a class."""
+        shown = [answers.distinct for answers in self.sensitive]
+        return min([*shown, (self.claimed or {}).get("l") or math.inf]) if shown else None
+
+    @property
+    def t(self) -> float | None:
+        """The greatest distance of a class from all rows."""
+        shown = [answers.closeness for answers in self.sensitive]
+        return max([*shown, (self.claimed or {}).get("t") or 0.0]) if shown else None
 
     @property
     def rows_at_risk(self) -> int:
@@ -81,15 +100,16 @@ class ReleaseCheck(Told):
 
     @property
     def mean_risk(self) -> float:
-        return len(self.class_sizes) / self.rows
+        return self.risk.prosecutor_mean
+
+    @property
+    def warnings(self) -> list[str]:
+        """What the figures cannot tell."""
+        return [] if self.claimed is None else [PERSONS_CLAIMED.format(**self.claimed)]
 
     def _shown(self) -> dict[str, Any]:
         """What the rows show, under the names that a release's `verified` has."""
-        return {
-            "k": self.k,
-            "l": min((part.distinct for part in self.sensitive), default=None),
-            "t": max((part.closeness for part in self.sensitive), default=None),
-        }
+        return {"k": self.k, "l": self.l, "t": self.t}
 
     def __str__(self) -> str:
         least = f"k = {self.k} by {', '.join(self.attributes)}"
@@ -113,6 +133,8 @@ class ReleaseCheck(Told):
         for own in self.sensitive:
             told = f"{own.distinct}, {own.entropy:.2f}, {own.closeness:.3f}, {own.beta:.3f}"
             yield f"{own.attribute}: l, l by entropy, t, beta", told
+            yield f"{own.attribute}: t is the distance", own.distance
+            yield f"{own.attribute}: classes that tell one answer", f"{own.one_answer:,}"
             yield f"{own.attribute}: recursive (c, {own.tail}) for every c above", f"{own.recursive:.3g}"
 
     def to_document(self) -> dict[str, Any]:
@@ -131,6 +153,7 @@ class ReleaseCheck(Told):
             "risk": self.risk.to_document(),
             "every": None if self.every is None else asdict(self.every),
             "sensitive": [_sensitive_document(own) for own in self.sensitive],
+            "warnings": self.warnings,
             "special_uniques": None
             if self.special is None
             else self.special.to_document() | {"worst": list(self.worst)},
@@ -146,6 +169,8 @@ def _sensitive_document(own: SensitiveCheck) -> dict[str, Any]:
         "t": own.closeness,
         "beta": own.beta,
         "enhanced_beta": own.beta if own.is_enhanced else None,
+        "distance": "ordered" if own.ordered else "nominal",
+        "one_answer": own.one_answer,
     }
 
 
@@ -167,10 +192,12 @@ def check_release(
     weights: str | None = None,
     special: bool = True,
     every: int | None = None,
+    require: str | Mapping[str, float] | None = None,
 ) -> ReleaseCheck:
     """Measure a table (a file, a data frame, a database table) whose `attributes` somebody may know of a person.
 
-    A `schema` says which sensitive attributes have ordered answers: their t counts how far answers are apart.
+    A `schema` says which sensitive attributes have ordered answers: their t counts how far answers are apart. Beside a release of
+    Tacit its public manifest says it.
     With `person`, the column that says whose row it is, classes are counted in different persons.
 
     Parameters
@@ -197,6 +224,8 @@ def check_release(
         Whether special uniques (SUDA) are looked for.
     every : int, optional
         Counts k also in every set of so many attributes, for somebody who knows no more of a person.
+    require : str or mapping, optional
+        What the table must show, such as ``"k=5,l=2,t=.3,prosecutor=.2,uniques=0"``.
 
     Returns
     -------
@@ -205,7 +234,9 @@ def check_release(
     Raises
     ------
     InvalidInput
-        Where a column is missing.
+        Where a column is missing, or a demand names no measure.
+    UnmetDemand
+        Where the table does not show what is required; its `check` is what would have been returned.
 
     Examples
     --------
@@ -216,6 +247,8 @@ def check_release(
     wanted = [attributes] if isinstance(attributes, str) else list(attributes)
     secret = [sensitive] if isinstance(sensitive, str) else list(sensitive)
     _refuse_columns(wanted, secret, person)
+    demands = None if require is None else read_demands(require)
+    manifest = _manifest(data)
     if threshold < 1:
         raise InvalidInput(f"The threshold is a class size of at least 1, not {threshold}.")
     if people is not None and weights is not None:
@@ -230,16 +263,19 @@ def check_release(
     sizes = class_sizes(classes, counts, persons)
     first = np.unique(classes, return_index=True)[1]
     shown = counted.select(wanted).take(first)
-    population = _population(people, shown, sizes, data)
+    population = _population(people, shown, sizes, manifest)
     if weights is not None:
         population = KnownClasses.by_weights(counted.column(WEIGHT).to_numpy(), classes, counts, persons)
     known = None if every is None else _every(counted, every_set(wanted, every), counts, persons, threshold)
-    checked = tuple(sensitive_check(classes, _answers(counted, name, schema), counts, persons) for name in secret)
+    checked = tuple(
+        sensitive_check(classes, _answers(counted, name, schema, manifest), counts, persons) for name in secret
+    )
     special_found = special_uniques(_codes(shown), sizes) if special and person is None and len(wanted) > 1 else None
     risk = risk_of(sizes, population, None if persons is None else int(persons.max()) + 1)
     if persons is not None:
         risk = replace(risk, household=household_risk(sizes, classes, counts, persons))
-    return ReleaseCheck(
+    claimed = manifest.get("verified") if manifest.get("persons") and person is None else None
+    check = ReleaseCheck(
         tuple(wanted),
         int(counts.sum()),
         np.sort(sizes),
@@ -249,7 +285,12 @@ def check_release(
         special_found,
         () if special_found is None else _worst(special_found, shown),
         known,
+        claimed,
     )
+    failed = [] if demands is None else [entry for entry in hold(check, demands) if not entry.is_met]
+    if failed:
+        raise UnmetDemand(failed, check)
+    return check
 
 
 def _every(
@@ -297,12 +338,14 @@ def _codes(shown: pa.Table) -> NDArray[np.int64]:
     return np.stack([_numbers(shown, (name,)) for name in shown.column_names], axis=1)
 
 
-def _population(people: Any, shown: pa.Table, sizes: NDArray[np.int64], data: Any) -> int | KnownClasses | None:
+def _population(
+    people: Any, shown: pa.Table, sizes: NDArray[np.int64], manifest: Mapping[str, Any]
+) -> int | KnownClasses | None:
     """The population by its number, or by its people in every class of the table."""
     if people is None or (number := people_number(people)) is not None:
         return None if people is None else number
     counted = counted_people(people, shown.column_names)
-    totals, unmatched = people_behind_labels(counted, shown, *_manifest_labels(data))
+    totals, unmatched = people_behind_labels(counted, shown, manifest.get("labels", {}), manifest.get("ranges", ()))
     short = np.flatnonzero(totals < sizes)
     if len(short):
         answers = shown.slice(int(short[0]), 1).to_pylist()[0]
@@ -313,25 +356,29 @@ def _population(people: Any, shown: pa.Table, sizes: NDArray[np.int64], data: An
     return KnownClasses(totals.astype(np.float64), "table", int(np.sum(counted.column(PEOPLE).to_numpy())), unmatched)
 
 
-def _manifest_labels(data: Any) -> tuple[Mapping[str, Mapping[str, Sequence[str]]], Sequence[str]]:
-    """What the labels of a release stand for, where its public manifest lies beside it, and which columns show ranges."""
+def _manifest(data: Any) -> Mapping[str, Any]:
+    """The public manifest that lies beside a release of Tacit; empty where there is none."""
     path = Path(f"{data}.manifest.json") if isinstance(data, str | Path) else None
     if path is None or not path.is_file():
-        return {}, ()
+        return {}
     try:
         document = json.loads(path.read_text("utf-8"))
-        return dict(document["labels"]), list(document.get("ranges", ()))
-    except (OSError, ValueError, KeyError, TypeError):
-        return {}, ()
+    except (OSError, ValueError):
+        return {}
+    return document if isinstance(document, dict) and str(document.get("format")).startswith("tacit-release/") else {}
 
 
-def _answers(tally: pa.Table, name: str, schema: Schema | None) -> SensitiveAnswers:
-    """The answers of a sensitive column; in the order of the schema where it has one."""
+def _answers(tally: pa.Table, name: str, schema: Schema | None, manifest: Mapping[str, Any]) -> SensitiveAnswers:
+    """The answers of a sensitive column; in the order of the schema, or of the manifest, where it has one."""
     texts = pc.dictionary_encode(tally.column(name), null_encoding="encode").combine_chunks()
     codes = texts.indices.to_numpy().astype(np.int64)
-    if schema is None or name not in schema or not schema[name].ordered:
+    attribute = None if schema is None or name not in schema else schema[name]
+    for entry in manifest.get("sensitive", ()) if schema is None else ():
+        if entry["name"] == name:
+            attribute = Attribute(name, tuple(entry["answers"]), ordered=bool(entry["ordered"]))
+    if attribute is None or not attribute.ordered:
         return SensitiveAnswers(name, codes, ordered=False)
-    place = np.array([schema[name].encode(str(text)) for text in texts.dictionary.to_pylist()], np.int64)
+    place = np.array([attribute.encode(str(text)) for text in texts.dictionary.to_pylist()], np.int64)
     return SensitiveAnswers(name, place[codes], ordered=True)
 
 

@@ -18,6 +18,9 @@ from tacit.publish.problem import Diversity
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
+ORDERED_DISTANCE = "along the order"
+NOMINAL_DISTANCE = "without an order"
+
 
 @dataclass(frozen=True)
 class SensitiveCheck:
@@ -31,6 +34,13 @@ class SensitiveCheck:
     recursive: float  # the greatest r_1 / (r_l + r_(l+1) + ...): (c, l) holds for every c above it
     beta: float  # greatest (q - p)/p over answers more frequent in a class (q) than in all rows (p)
     is_enhanced: bool  # whether no such gain is above -ln p, as enhanced beta-likeness asks besides
+    one_answer: int  # classes that show one answer, and so tell it of everybody in them
+    ordered: bool  # whether t is the distance along the order of the answers
+
+    @property
+    def distance(self) -> str:
+        """The distance that t is, in words."""
+        return ORDERED_DISTANCE if self.ordered else NOMINAL_DISTANCE
 
     def keeps(self, diversity: Diversity) -> bool:
         """Whether the classes show what is demanded; `recursive` was measured at the demanded l."""
@@ -85,6 +95,8 @@ def sensitive_check(
         float(_recursive(parts, tail).max()),
         float(max(0.0, gains.max())),
         bool((gains <= -np.log(whole.shares[parts.codes]) + 1e-9).all()),
+        int((np.bincount(parts.classes) == 1).sum()),
+        answers.ordered,
     )
 
 
@@ -111,6 +123,8 @@ def class_of_persons(
         float(_recursive(parts, tail)[0]),
         float(max(0.0, gains.max())),
         bool((gains <= -np.log(whole[parts.codes]) + 1e-9).all()),
+        int(len(parts.codes) == 1),
+        answers.ordered,
     )
 
 

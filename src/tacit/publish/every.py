@@ -16,10 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import InvalidInput
-from tacit.publish._every_kernels import Tables, recreate, retry
+from tacit.publish._every_kernels import Tables, recreate
 from tacit.publish.problem import Bits, Problem
-from tacit.publish.search import Progress
+from tacit.publish.search import ruin
 from tacit.publish.tally import QuasiTally
+from tacit.publish.watch import Progress
 
 Codes = NDArray[np.int64]
 MOST_TABLES = 20_000
@@ -64,7 +65,8 @@ def search_every(
     best, least, done, complete = bits.copy(), value, 1, True
     try:
         while done < rounds and least > 1e-12 and counted < COUNTED_CELLS:
-            trial, reached, cells = retry(bits, tables, problem.space, problem.k, rng)
+            trial, noise = ruin(bits, problem.space, rng)
+            reached, cells = recreate(trial, tables, problem.space, problem.k, noise)
             if reached <= max(value, least * (1 + TOLERANCE * rng.random())):
                 bits, value = trial, reached
             if reached < least - 1e-12:

@@ -16,7 +16,7 @@ from tacit.publish.combinations import summed
 from tacit.publish.peeling import peeled_classes
 from tacit.publish.problem import Problem
 from tacit.publish.running_tally import code_type
-from tacit.publish.search import Progress
+from tacit.publish.watch import Progress
 
 Codes = NDArray[np.int64]
 Numbers = NDArray[np.int32]  # of combinations, boxes or answers: as many as there are combinations, so they are small
@@ -48,7 +48,7 @@ def recode_locally(problem: Problem, *, pilots: int | None = None, progress: Pro
     if peeled is None:
         boxes.cut(problem, rows, scratch, pilots, math.inf, progress)
         return LocalClasses(_without_strangers(problem, _finished(problem, rows, scratch, boxes)), boxes.complete)
-    peeled = _trimmed_classes(problem, rows, scratch, peeled)
+    peeled = trim_classes(problem, peeled, rows, scratch)
     least = _penalty(rows, peeled)
     # Boxes that lose more before their edges are suppressed may lose less afterwards.
     most = math.inf if problem.demand.limit else least
@@ -115,13 +115,16 @@ class _Boxes:
 
 
 def _finished(problem: Problem, rows: Rows, scratch: Scratch, boxes: _Boxes) -> Numbers:
-    return _trimmed_classes(problem, rows, scratch, boxes.classes) if boxes.complete else boxes.classes
+    return trim_classes(problem, boxes.classes, rows, scratch) if boxes.complete else boxes.classes
 
 
-def _trimmed_classes(problem: Problem, rows: Rows, scratch: Scratch, classes: Numbers) -> Numbers:
+def trim_classes(
+    problem: Problem, classes: Numbers, rows: Rows | None = None, scratch: Scratch | None = None
+) -> Numbers:
     """The classes without edges, where rows may be left out."""
     if problem.demand.limit == 0:
         return classes
+    rows, scratch = rows or _rows(problem), scratch or _scratch(problem)
     order = np.argsort(classes, kind="stable").astype(np.int32)
     members = np.split(order, np.cumsum(np.bincount(classes))[:-1])
     return _numbered(_trimmed(problem, rows, scratch, members), len(classes))

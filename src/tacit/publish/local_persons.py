@@ -20,9 +20,9 @@ from tacit.publish.class_measures import SensitiveAnswers, class_of_persons, sha
 from tacit.publish.local import CuttingOrder, LocalClasses
 from tacit.publish.persons import PersonRows
 from tacit.publish.population import Population
-from tacit.publish.search import Progress
 from tacit.publish.settings import Protection
 from tacit.publish.tally import QuasiTally
+from tacit.publish.watch import Progress
 
 Codes = NDArray[np.int64]
 MOST_TRIED = 20  # cuts of a box, cheapest first, that are tried for l and t

@@ -15,20 +15,18 @@ from tacit.publish.cells import recodings_worth, refine
 from tacit.publish.every import search_every
 from tacit.publish.every_diversity import kept_diverse
 from tacit.publish.lattice import prove_levels
-from tacit.publish.local import LocalClasses, cutting_orders, recode_locally
+from tacit.publish.local import LocalClasses, cutting_orders, recode_locally, trim_classes
 from tacit.publish.local_bound import least_local_loss
 from tacit.publish.local_persons import recode_persons_locally
 from tacit.publish.problem import NECD, NWP, SMALLEST, SUPPRESSED, Bits, Problem
 from tacit.publish.proof import Proof, provable, prove, refuse_unprovable
 from tacit.publish.publication import Publication
 from tacit.publish.recoding import Recoding
-from tacit.publish.search import Progress, SearchOutcome, nondominated, search
+from tacit.publish.search import SearchOutcome, first_pass, nondominated, search
+from tacit.publish.watch import Watch
 
 PROOF_SECONDS = {"search": 30.0, "exact": 300.0, "local": 10.0, "microaggregate": 10.0}  # of the processor
-LARGE_TABLE, LARGE_PROOF_SECONDS = (
-    40_000,
-    80.0,
-)  # combinations from which on "exact" gets less: a proof rarely ends there
+LARGE_TABLE, LARGE_PROOF_SECONDS = 40_000, 80.0  # combinations from which on "exact" gets less: few proofs end there
 CUTS_OF_A_ROUND = 100  # evaluations that a round of ruin and recreate is taken for, where every m attributes are hidden
 PERSON_FACTOR = 8  # combinations that count like one entry of a person, in what a front costs
 MOST_TRIED = 2_000  # generalizations that are counted person by person until one keeps its promise
@@ -121,26 +119,71 @@ class FoundWay:
         )
 
 
-def find(publication: Publication, method: str, progress: Progress | None = None, *, with_proof: bool = True) -> Answer:
+def find(publication: Publication, method: str, watch: Watch | None = None, *, with_proof: bool = True) -> Answer:
     """The answer of one method."""
+    watch = watch or Watch()
     suppresses = publication.problem.demand.limit > 0  # then "exact" searches, and says that nothing is proven
     if method == "exact" and not suppresses and not _has_levels_alone(publication.problem):
         refuse_unprovable(publication.problem)  # before the search, which takes longest
     if method in ("local", "microaggregate"):
-        answer = _locally(publication, method, progress)
-        return proven(publication, answer) if with_proof and answer.interrupted is None else answer
-    return _globally(publication, method, progress, with_proof=with_proof)
+        answer = _locally(publication, method, watch)
+    elif publication.problem.every is not None:
+        answer = _every(publication, method, watch)
+    else:
+        answer = _globally(publication, method, watch)
+    if answer.interrupted is not None:
+        return answer if watch.left else replace(answer, interrupted=f"{answer.interrupted} by time")
+    return proven(publication, answer, watch) if with_proof else answer
 
 
-def proven(publication: Publication, answer: Answer, progress: Progress | None = None) -> Answer:
-    """The answer of a method, followed by the proof that its settings ask for."""
+@dataclass(frozen=True, eq=False)
+class FirstPass:
+    """What global recoding reaches with every cut tried once, in a fraction of a second."""
+
+    answer: Answer
+    is_release: bool  # False where it looked at the sizes of classes alone and more is asked of them
+
+
+def first_pass_of(publication: Publication) -> FirstPass | None:
+    """The first pass of the search: at least as good as what may be published, for only sizes are asked of its classes.
+
+    None where the table has too many combinations to look at them once for every cut.
+    """
+    problem = publication.problem
+    bits = first_pass(problem)
+    if bits is None:
+        return None
+    nothing = np.zeros(1, np.int64)
+    alone = problem.demand._replace(first_sensitive=nothing, ordered=nothing[:0], people=-1, limit=0)
+    answer = of_cuts(replace(publication, problem=replace(problem, demand=alone)), "exact", written_cuts(bits))
+    is_release = (
+        publication.persons is None and not problem.demand.first_sensitive[-1] and not answer.recoding.suppressed
+    )
+    front = _with_own(publication, replace(answer, method="search"), ()) if is_release else ()
+    return FirstPass(replace(answer, method="search", front=front), is_release)
+
+
+def trim(publication: Publication, local: Answer) -> Answer | None:
+    """Local recoding without the edges of classes, as many rows as may be suppressed; None where none are."""
+    if publication.persons is not None or local.classes is None:
+        return None
+    trimmed = of_classes(publication, local.method, trim_classes(publication.problem, local.classes))
+    return replace(trimmed, front=_local_front(publication, trimmed)) if trimmed.recoding.suppressed else None
+
+
+def proven(publication: Publication, answer: Answer, watch: Watch) -> Answer:
+    """The answer of a method, followed by the proof that is asked for, or that the time left allows."""
+    if answer.nwp < 1e-12:
+        return replace(answer, lower_bound=0.0)
+    if not _proof_seconds(publication, answer.method, watch):
+        return answer
     if publication.problem.every is not None:
         return answer
     if answer.classes is not None or (answer.method == "search" and publication.hides_cells):
         # With hidden cells a release may lose less than whole rows have to; what local recoding must lose still holds.
-        return replace(answer, lower_bound=_local_bound(publication, answer))
+        return replace(answer, lower_bound=_local_bound(publication, answer, watch))
     bits = read_cuts(answer.cuts or "", publication.problem.n_bits)
-    proof = None if publication.persons is not None else _proof(publication, answer.method, bits, progress)
+    proof = None if publication.persons is not None else _proof(publication, answer.method, bits, watch)
     if proof is None:
         return answer
     if answer.method == "exact" or _achieves_more(publication.problem, publication.preference, proof.bits, bits):
@@ -149,7 +192,7 @@ def proven(publication: Publication, answer: Answer, progress: Progress | None =
         answer = replace(better, front=front, evaluations=answer.evaluations)
     # The loss is summed in another order than the bound, so rounding may put it a hair below.
     bound = min(proof.lower_bound, answer.nwp)
-    return replace(answer, lower_bound=bound, interrupted=None if proof.complete else "proof")
+    return replace(answer, lower_bound=bound, interrupted=None if proof.complete or not watch.left else "proof")
 
 
 def written_cuts(bits: Bits) -> str:
@@ -185,11 +228,11 @@ def _suppress(publication: Publication) -> float:
     return publication.settings.protection.suppress
 
 
-def _every(publication: Publication, method: str, progress: Progress | None) -> Answer:
+def _every(publication: Publication, method: str, watch: Watch) -> Answer:
     """The answer for k over every m of the quasi-identifiers; nothing is proven of it unless nothing is lost."""
     effort = publication.settings.effort
     rng, rounds = np.random.default_rng(effort.seed), effort.evolution.evaluations // CUTS_OF_A_ROUND
-    searched = search_every(publication.problem, rng, rounds, progress)
+    searched = search_every(publication.problem, rng, rounds, watch)
     asked = publication.settings.protection.asks_diversity
     bits = kept_diverse(publication.problem, searched.bits) if asked else searched.bits
     answer = of_cuts(publication, method, written_cuts(bits))
@@ -204,25 +247,22 @@ def _every(publication: Publication, method: str, progress: Progress | None) -> 
     )
 
 
-def _globally(publication: Publication, method: str, progress: Progress | None, *, with_proof: bool) -> Answer:
-    if publication.problem.every is not None:
-        return _every(publication, method, progress)
+def _globally(publication: Publication, method: str, watch: Watch) -> Answer:
     effort = publication.settings.effort
     # Without a proof to follow, "exact" searches for the least loss whatever the bias.
     alone = method == "exact" and publication.problem.demand.limit > 0
     preference = Preference(loss=0.0) if alone else publication.preference
-    searched = search(publication.problem, preference, effort.evolution, np.random.default_rng(effort.seed), progress)
+    searched = search(publication.problem, preference, effort.evolution, np.random.default_rng(effort.seed), watch)
     best = _first_kept(publication, searched)
     if method == "search" and publication.hides_cells and searched.complete:
         best = refine(best, publication.problem, lambda bits: _loss_with_cells(publication, bits))
     made = of_cuts(publication, method, written_cuts(best))
-    answer = replace(
+    return replace(
         made,
         front=_with_own(publication, made, tuple(_alternatives(publication, method, searched))),
         evaluations=searched.evaluations,
         interrupted=None if searched.complete else "search",
     )
-    return proven(publication, answer, progress) if with_proof and searched.complete else answer
 
 
 def _with_own(publication: Publication, answer: Answer, front: tuple[Alternative, ...]) -> tuple[Alternative, ...]:
@@ -295,24 +335,23 @@ def _spaced(front: NDArray[np.intp], most: int) -> NDArray[np.intp]:
     return front[np.round(np.linspace(0, len(front) - 1, most)).astype(np.intp)]
 
 
-def _proof_seconds(publication: Publication, method: str) -> float:
-    seconds = publication.settings.effort.seconds
-    if seconds is not None:
-        return seconds
-    suppresses = publication.settings.protection.suppress > 0
+def _proof_seconds(publication: Publication, method: str, watch: Watch) -> float:
+    """What is left of a stated time; without one the usual seconds, where a proof is asked for, and none otherwise."""
+    if watch.is_bounded:
+        return watch.left
     if method == "exact" and len(publication.problem.tally.counts) > LARGE_TABLE:
         return LARGE_PROOF_SECONDS
-    return 0.0 if suppresses and method == "search" else PROOF_SECONDS[method]
+    return PROOF_SECONDS[method] if method == "exact" or publication.settings.effort.asks_proof else 0.0
 
 
-def _proof(publication: Publication, method: str, start: Bits, progress: Progress | None) -> Proof | None:
-    """The proof, where one is asked for and there is one."""
-    problem, seconds = publication.problem, _proof_seconds(publication, method)
-    nodes = publication.settings.effort.nodes
-    if _has_levels_alone(problem) and seconds > 0:
-        return prove_levels(problem, start, seconds, nodes)
-    if provable(problem) is None and (method == "exact" or seconds > 0):
-        return prove(problem, start, seconds, progress, nodes=nodes)
+def _proof(publication: Publication, method: str, start: Bits, watch: Watch) -> Proof | None:
+    """The proof, where there is one."""
+    problem, effort = publication.problem, publication.settings.effort
+    seconds = _proof_seconds(publication, method, watch)
+    if _has_levels_alone(problem):
+        return prove_levels(problem, start, seconds, effort.nodes)
+    if provable(problem) is None:
+        return prove(problem, start, seconds, watch, nodes=effort.nodes, within=effort.within or 0.0)
     return None
 
 
@@ -322,9 +361,9 @@ def _has_levels_alone(problem: Problem) -> bool:
     return bool(leveled.all()) and problem.demand.limit == 0
 
 
-def _local_bound(publication: Publication, answer: Answer) -> float | None:
+def _local_bound(publication: Publication, answer: Answer, watch: Watch) -> float | None:
     """What every local recoding has to lose; rounding may put the loss itself a hair below."""
-    seconds, nodes = _proof_seconds(publication, answer.method), publication.settings.effort.nodes
+    seconds, nodes = _proof_seconds(publication, answer.method, watch), publication.settings.effort.nodes
     k = int(publication.settings.protection.k)
     bound = least_local_loss(publication.rows, publication.problem, k, seconds, nodes)
     return None if bound is None else min(bound, answer.nwp)
@@ -358,15 +397,15 @@ def _preferred(publication: Publication, local: LocalClasses, method: str) -> Lo
     return local
 
 
-def _locally(publication: Publication, method: str, progress: Progress | None) -> Answer:
+def _locally(publication: Publication, method: str, watch: Watch) -> Answer:
     problem, persons = publication.problem, publication.persons
     if persons is None:
-        local = _preferred(publication, recode_locally(problem, progress=progress), method)
+        local = _preferred(publication, recode_locally(problem, progress=watch), method)
     else:
         protection = publication.settings.protection
         orders = cutting_orders(problem) if (problem.space.levels >= 0).any() else ()
         local = recode_persons_locally(
-            persons, publication.rows, problem.weights, protection, publication.population, progress, orders
+            persons, publication.rows, problem.weights, protection, publication.population, watch, orders
         )
     answer = of_classes(publication, method, local.classes)
     if not publication.keeps_its_promise(answer.recoding):
@@ -374,9 +413,17 @@ def _locally(publication: Publication, method: str, progress: Progress | None) -
             "Local recoding does not keep l, t or the people of the population when persons with several rows are counted "
             "once. Ask for a smaller l or k_map, or a larger t, or use method 'search'."
         )
+    front, interrupted = _local_front(publication, answer), None if local.complete else "recoding"
+    return replace(answer, front=front, interrupted=interrupted)
+
+
+def _local_front(publication: Publication, answer: Answer) -> tuple[Alternative]:
+    """The only alternative of local recoding: what it found."""
     smallest = min(int(sizes.min()) for sizes in publication.class_sizes(answer.recoding))
-    entry = Alternative(
-        method, answer.nwp, answer.necd, smallest, answer.recoding.suppressed, _suppress(publication),
-        left_out=what_is_left_out(publication, method),
+    left_out = what_is_left_out(publication, answer.method)
+    return (
+        Alternative(
+            answer.method, answer.nwp, answer.necd, smallest, answer.recoding.suppressed, answer.suppress,
+            left_out=left_out,
+        ),
     )  # fmt: skip
-    return replace(answer, front=(entry,), interrupted=None if local.complete else "recoding")

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from tacit.errors import InvalidInput
 from tacit.publish._proof_kernels import FORBIDDEN, FORCED, OPEN, Instance, Paths, bound, merge_inseparable
 from tacit.publish.problem import NWP, STRENGTH, Bits, Problem
-from tacit.publish.search import Progress
+from tacit.publish.watch import Progress
 
 ROUNDING = 1e-10
 REPORT_EVERY = 0.2  # seconds
@@ -69,11 +69,18 @@ def refuse_unprovable(problem: Problem) -> None:
 
 
 def prove(
-    problem: Problem, start: Bits, seconds: float, progress: Progress | None = None, *, nodes: int | None = None
+    problem: Problem,
+    start: Bits,
+    seconds: float,
+    progress: Progress | None = None,
+    *,
+    nodes: int | None = None,
+    within: float = 0.0,
 ) -> Proof:
     """Improve on the publishable `start` until nothing better can exist, or CPU seconds or nodes are spent, or Ctrl-C.
 
-    With `nodes` and enough seconds the bound is the same on every machine.
+    With `nodes` and enough seconds the bound is the same on every machine. Nothing better by more than the share `within`
+    of the loss is enough.
     """
     refuse_unprovable(problem)
     began, complete = time.process_time(), True
@@ -81,7 +88,9 @@ def prove(
     try:
         tree.probe_root(began + seconds)
         reported = began
-        while tree.is_open and time.process_time() - began < seconds and (nodes is None or tree.nodes < nodes):
+        while time.process_time() - began < seconds and (nodes is None or tree.nodes < nodes):
+            if not tree.is_open or tree.lower_bound >= (1 - within) * tree.best:
+                break
             tree.step()
             if progress and time.process_time() - reported > REPORT_EVERY:
                 reported = time.process_time()

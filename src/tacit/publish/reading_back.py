@@ -46,9 +46,10 @@ class ReadBack:
     beta: float | None = None  # where it is promised
     k_map: int | None = None  # fewest people of the population in a class, where a table of them is at hand
     presence: tuple[float, float] | None = None
+    one_answer: int | None = None  # classes that show one answer of a sensitive column, of the column with most of them
 
     def to_document(self) -> dict[str, Any]:
-        further = {name: getattr(self, name) for name in ("recursive", "beta", "k_map", "presence")}
+        further = {name: getattr(self, name) for name in ("recursive", "beta", "k_map", "presence", "one_answer")}
         promised = {name: value for name, value in further.items() if value is not None}
         return {"k": self.k, "l": self.l, "t": self.t, "rows": self.rows} | promised
 
@@ -89,6 +90,7 @@ def judge(counted: pa.Table, manifest: Mapping[str, Any], people: pa.Table | Non
         "t": max((own.greatest_t for own in spreads), default=None),
         "recursive": max((own.recursive for own in spreads), default=None) if manifest.get("recursive") else None,
         "beta": max((own.beta for own in spreads), default=None) if manifest.get("beta") is not None else None,
+        "one_answer": max((own.one_answer for own in spreads), default=None),
     }
     if people is not None:
         matched = [_people_shares(counted, names, manifest["labels"], people) for names in sets]
@@ -339,6 +341,7 @@ class _Spread:
     greatest_t: float
     recursive: float
     beta: float
+    one_answer: int  # classes that show one answer
 
 
 def _spread(counted: pa.Table, names: list[str], sensitive: Mapping[str, Any], manifest: Mapping[str, Any]) -> _Spread:
@@ -365,6 +368,7 @@ def _spread(counted: pa.Table, names: list[str], sensitive: Mapping[str, Any], m
                 _greatest_t(shares, overall, ordered=sensitive["ordered"]),
                 _greatest_ratio(table, tail),
                 float(((shares - overall) / overall).max()),
+                int(((table > 0).sum(axis=1) == 1).sum()),
             )
         )
     return _Spread(
@@ -372,6 +376,7 @@ def _spread(counted: pa.Table, names: list[str], sensitive: Mapping[str, Any], m
         max(own.greatest_t for own in parts),
         max(own.recursive for own in parts),
         max(own.beta for own in parts),
+        sum(own.one_answer for own in parts),
     )
 
 

@@ -142,7 +142,7 @@ def _bound_words(release: Release) -> str:
     if release.lower_bound is None and release.publication.settings.protection.suppress > 0:
         return "where rows may be suppressed, how much less is possible is not proven."
     if release.lower_bound is None:
-        return "how much less is possible was not proven."
+        return "how much less is possible was not proven (--prove)."
     if release.is_proven:
         return "this is proven to be the least possible."
     if release.lower_bound <= 0:

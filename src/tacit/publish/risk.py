@@ -7,7 +7,7 @@ not, a marketer links everybody. Estimates of population uniques are models of a
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
@@ -172,6 +172,12 @@ def risk_of(
     shares = sizes / known.people
     least = 0.0 if known.unmatched else float(shares.min())
     return replace(told, k_map=int(known.people.min()), presence=(least, float(shares.max())))
+
+
+def average_risk(sizes_by_set: Sequence[NDArray[np.int64]]) -> float:
+    """The prosecutor's risk on average over the rows (or persons) of the classes; of several sets, where a class is smallest."""
+    sizes = min(sizes_by_set, key=lambda sizes: int(sizes.min()))
+    return len(sizes) / int(sizes.sum())
 
 
 def household_risk(

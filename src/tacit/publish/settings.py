@@ -22,6 +22,7 @@ from tacit.publish.search import EvolutionSettings
 Method = Literal["compare", "search", "exact", "local", "microaggregate"]
 AnswerOrder = Literal["schema", "data"]
 MissingValues = Literal["refuse", "answer", "drop", "most-frequent"]
+Choice = Literal["balanced", "queries", "loss", "models", "tables"]
 NameSets = tuple[tuple[str, ...], ...]
 EVALUATIONS = 50_000
 FEWEST_EVALUATIONS = 1_000
@@ -201,8 +202,11 @@ class Preferences:
     method
         "search" (Dewri et al. 2009, then ruin and recreate, then the proof), "exact" (the least loss whatever the bias,
         proven), "local" (rows generalized differently), "microaggregate" (as local, numbers by the mean of their class),
-        or "compare": search and local recoding side by side, of which the
-        one is taken that answers queries best.
+        or "compare": local recoding, and the search beside it where a first pass says that it could win.
+    choose
+        What decides between methods: "queries" (error of random queries), "tables" (of two attributes), "models"
+        (coefficients of regressions), "loss" (NWP), or "balanced": no column lost that another method keeps, then queries,
+        tables and models together, each against the best of the methods.
     hierarchies
         A folder of files ``NAME.csv`` as ARX keeps them, or hierarchies by attribute.
     order
@@ -229,12 +233,14 @@ class Preferences:
     granularity: Mapping[str, float | str] | None = None
     keep_order: bool = False
     cells: bool = True
+    choose: Choice = "balanced"
 
     def __post_init__(self) -> None:
         _checked_share("prefer_loss", self.loss)
         _checked_share("prefer_bias", self.bias)
         for what, value, allowed in (
             ("Method", self.method, get_args(Method)),
+            ("Reason to choose by", self.choose, get_args(Choice)),
             ("Order", self.order, get_args(AnswerOrder)),
             ("Policy for missing values", self.missing, get_args(MissingValues)),
             *(("Type of column", kind, get_args(ColumnType)) for kind in (self.types or {}).values()),
@@ -258,9 +264,14 @@ class Effort:
         quasi-identifiers.
     polish
         ``False`` gives the published search alone.
-    seconds, nodes
-        For the proof, in CPU seconds: by default 30 after a search (none where rows may be suppressed), 300 for "exact" (80
-        beyond 40,000 combinations); and the most nodes it visits, by which it ends at the same place on every machine.
+    seconds
+        CPU seconds for the whole run: what was found until then is the release. What the methods leave of them goes into
+        the proof. Without, every method ends by itself, and only "exact" proves (for 300 seconds; 80 beyond 40,000
+        combinations).
+    prove, within, nodes
+        Prove how much less could be lost at best, for 30 CPU seconds where `seconds` says nothing else; until the loss is
+        proven to be within this share of the least; and the most nodes the proof visits, by which it ends at the same place
+        on every machine.
     seed
         Makes the search repeatable.
     """
@@ -271,6 +282,8 @@ class Effort:
     seconds: float | None = None
     nodes: int | None = None
     seed: int | None = None
+    prove: bool = False
+    within: float | None = None
 
     def __post_init__(self) -> None:
         asked = EVALUATIONS if self.evaluations is None else self.evaluations
@@ -286,8 +299,17 @@ class Effort:
             isinstance(self.nodes, bool) or not isinstance(self.nodes, int) or self.nodes < 0
         ):
             raise InvalidInput(f"nodes must be a whole number of at least 0, not {self.nodes!r}.")
-        if self.seconds is not None and not 0 <= self.seconds < math.inf:
-            raise InvalidInput(f"seconds must be a number from 0, not {self.seconds!r}. With 0 nothing is proven.")
+        if self.seconds is not None and not 0 < self.seconds < math.inf:
+            raise InvalidInput(
+                f"seconds must be a number above 0, not {self.seconds!r}: the CPU seconds of the whole run. Leave them out for "
+                "a run that ends by itself."
+            )
+        if self.within is not None and not 0 <= self.within < 1:
+            raise InvalidInput(f"within must be a share from 0, below 1, such as 0.01; not {self.within!r}.")
+
+    @property
+    def asks_proof(self) -> bool:
+        return self.prove or self.within is not None
 
     @property
     def evolution(self) -> EvolutionSettings:

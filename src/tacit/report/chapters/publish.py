@@ -15,7 +15,7 @@ SHOWN = 6
 
 def publish(data: DemoData) -> Chapter:
     table = Dataset(data.truth.select(IDENTIFYING).table.rows(slice(0, PEOPLE)))
-    release = anonymize(table, K, preferences=Preferences(method="local"), effort=Effort(seconds=0, seed=data.seed))
+    release = anonymize(table, K, preferences=Preferences(method="local"), effort=Effort(seed=data.seed))
     before = check_release(table.to_arrow(), list(IDENTIFYING))
     released = release.to_arrow()
     after = check_release(released, list(IDENTIFYING))
