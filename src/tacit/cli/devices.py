@@ -11,6 +11,7 @@ from tacit.cli.output import JsonFlag, print_json, print_table, print_text
 
 if TYPE_CHECKING:
     from tacit.channel.devices import Device, DeviceDesign
+    from tacit.channel.moment_devices import MomentDesign
 
 ParametersOption = typer.Option(help="Chances of the device, such as 'p=2/3'; fractions and percent are understood.")
 
@@ -24,23 +25,29 @@ def devices(
 ) -> None:
     """List the devices by which sensitive questions are asked; with a name, what is done step by step, law and privacy."""
     from tacit.channel.devices import DEVICES, design
+    from tacit.channel.moment_devices import MOMENT_DEVICES, moment_design
     from tacit.errors import UnknownName
 
+    if name in MOMENT_DEVICES:
+        _describe(moment_design(name, parameters or MOMENT_DEVICES[name].example), json=json)
+        return
     if name is None:
         _list([design(device.name, device.example) for device in DEVICES.values()], json=json)
         return
     if name not in DEVICES:
-        raise UnknownName("Device", name, DEVICES)
+        raise UnknownName("Device", name, [*DEVICES, *MOMENT_DEVICES])
     _page(design(name, parameters or DEVICES[name].example), question, out, json=json)
 
 
 def _list(designs: list[DeviceDesign], *, json: bool) -> None:
+    from tacit.channel.moment_devices import MOMENT_DEVICES
+
     if json:
-        print_json({"devices": [_document(made) for made in designs]})
+        others = [_named(device) for device in MOMENT_DEVICES.values()]
+        print_json({"devices": [*(_document(made) for made in designs), *others]})
         return
-    rows = [
-        (made.name, ", ".join(made.device.parameters), made.device.law, made.device.source or "-") for made in designs
-    ]
+    all_devices = [*(made.device for made in designs), *MOMENT_DEVICES.values()]
+    rows = [(device.name, ", ".join(device.parameters), device.law, device.source or "-") for device in all_devices]
     print_table("Devices of the literature", ("device", "parameters", "law", "source"), rows)
     print_text("`tacit devices NAME` prints what the interviewer and the respondent do, for chances of your own.")
 
@@ -63,10 +70,8 @@ def _page(made: DeviceDesign, question: str, out: Path | None, *, json: bool) ->
         print_text(text if out is None else f"{out}: the page of {made.device.title}.")
 
 
-def _document(made: DeviceDesign) -> dict[str, Any]:
-    from tacit.design.power import one_respondent
-
-    device: Device = made.device
+def _named(device: Device) -> dict[str, Any]:
+    """What a catalogue says of a device."""
     return {
         "name": device.name,
         "title": device.title,
@@ -74,6 +79,30 @@ def _document(made: DeviceDesign) -> dict[str, Any]:
         "law": device.law,
         "parameters": dict(device.parameters),
         "example": device.example,
+    }
+
+
+def _describe(made: MomentDesign, *, json: bool) -> None:
+    """A device whose reports are numbers: what each report adds to the mean."""
+    samples = [sample._asdict() for sample in made.samples]
+    if json:
+        print_json({**_named(made.device), "samples": samples})
+        return
+    lines = [f"{made.device.title} ({made.device.source})", f"  {made.device.law}"]
+    lines += [f"  {name}: {meaning}" for name, meaning in made.device.parameters.items()]
+    for sample in made.samples:
+        where = "" if sample.name is None else f" of the sample {sample.name}"
+        lines.append(f"  Each report{where} adds {sample.factor:.6g} x (report - {sample.shift:.6g}) to the mean.")
+    lines.append(f"  tacit prevalence FILE --item X --device {made.name} --parameters '{made.device.example}'")
+    print_text("\n".join(lines))
+
+
+def _document(made: DeviceDesign) -> dict[str, Any]:
+    from tacit.design.power import one_respondent
+
+    device: Device = made.device
+    return {
+        **_named(device),
         "samples": [
             {"sample": sample.name, "matrix": sample.matrix.tolist(), "classes": list(made.classes)}
             for sample in made.samples

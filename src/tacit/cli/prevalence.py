@@ -29,6 +29,9 @@ def prevalence(
         str | None, typer.Option(help="With --by: the group to compare with, or 'all' for every two.")
     ] = None,
     against: Annotated[float | None, typer.Option(help="Share to test the estimate against.")] = None,
+    direct_item: Annotated[
+        str | None, typer.Option(help="Of a list experiment: column of a direct question to all.")
+    ] = None,
     reading: ReadingOptions = AS_IT_IS,
     sampling: SampleOptions = UNSAID,
     control: Annotated[
@@ -43,8 +46,8 @@ def prevalence(
 
     result = tacit.prevalence(
         file, item, device, parameters, yes=yes, sample=sample, by=listed_names(by), control=control,
-        answers=listed_names(answers), level=level, compare=compare, against=against, **reading.keywords(),
-        **sampling.keywords(file),
+        answers=listed_names(answers), level=level, compare=compare, against=against, direct_item=direct_item,
+        **reading.keywords(), **sampling.keywords(file),
     )  # fmt: skip
     if json:
         print_json(result.to_document())

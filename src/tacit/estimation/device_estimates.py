@@ -90,6 +90,7 @@ class DeviceEstimate:
     counted: SampleCounts
     is_inside: bool
     added: Array | None = None  # what the control item adds to each row's contributions
+    has_law = True
 
     @cached_property
     def covariance(self) -> Array:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from tacit.channel.device_parameters import same_value
 from tacit.channel.devices import DeviceDesign
+from tacit.channel.moment_devices import MomentDesign
 from tacit.errors import InvalidInput, UnknownName
 from tacit.table.columns import as_text, missing_values
 from tacit.table.study_columns import numbers_of
@@ -111,7 +112,7 @@ def no_and_yes(name: str, values: Sequence[str], yes: str | None) -> tuple[str, 
     return no, chosen
 
 
-def samples(table: pa.Table, name: str | None, design: DeviceDesign) -> Codes:
+def samples(table: pa.Table, name: str | None, design: DeviceDesign | MomentDesign) -> Codes:
     """For each row the number of its sample, or `DIRECT`."""
     named = [sample.name for sample in design.samples if sample.name is not None]
     if name is None:
@@ -141,7 +142,7 @@ def samples(table: pa.Table, name: str | None, design: DeviceDesign) -> Codes:
     return np.array([numbers[same_value(value)] for value in values], dtype=np.intp)[positions]
 
 
-def _checked_single(name: str, others: Sequence[str], design: DeviceDesign) -> None:
+def _checked_single(name: str, others: Sequence[str], design: DeviceDesign | MomentDesign) -> None:
     """Refuse samples that no parameter tells apart."""
     if design.direct is None or len({same_value(value) for value in others}) > 1:
         raise InvalidInput(

@@ -17,6 +17,7 @@ from tacit.channel.base import Array
 from tacit.channel.device_laws import YES_NO
 from tacit.channel.device_parameters import Given, exact_chance
 from tacit.channel.devices import DeviceDesign
+from tacit.channel.moment_devices import MOMENT_DEVICES, MomentDesign, moment_design
 from tacit.count.weighted import SampleColumns
 from tacit.errors import InvalidInput, UnknownName
 from tacit.estimation import device_reports
@@ -31,6 +32,16 @@ from tacit.estimation.device_estimates import (
 )
 from tacit.estimation.device_reports import DIRECT, MISSING
 from tacit.estimation.intervals import ROUNDING, ShareLaw, checked_level, interval_within
+from tacit.estimation.moment_estimates import (
+    REVEALING,
+    SWAPPED,
+    DesignEffect,
+    Numbers,
+    check_counts,
+    design_effect,
+    estimate_moments,
+    revealing_share,
+)
 from tacit.estimation.prevalence_result import (
     AnswerShare,
     Difference,
@@ -42,7 +53,7 @@ from tacit.estimation.prevalence_result import (
 )
 from tacit.estimation.sample_columns import design_of
 from tacit.estimation.sample_laws import SampleLaws, estimated
-from tacit.table.study_columns import StudyReading
+from tacit.table.study_columns import StudyReading, numbers_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -53,7 +64,7 @@ Codes = NDArray[np.intp]
 def prevalence(
     data: Any,
     item: str,
-    device: str | DeviceDesign,
+    device: str | DeviceDesign | MomentDesign,
     parameters: str | Mapping[str, Given] | None = None,
     *,
     yes: str | None = None,
@@ -73,6 +84,7 @@ def prevalence(
     seed: int | None = None,
     compare: str | None = None,
     against: float | None = None,
+    direct_item: str | None = None,
     missing_marks: Sequence[str] = (),
     sheet: str | None = None,
     skip_rows: int = 0,
@@ -84,7 +96,7 @@ def prevalence(
     data : path or data frame
         A file (CSV, Parquet, SPSS, Stata, SAS, Excel) or anything that speaks Arrow. Only the named columns are read.
     item : str
-        The column with the reports.
+        The column with the reports; of two lists both, as ``"first,second"``.
     device : str or DeviceDesign
         A name of `tacit.devices` with its `parameters`, or a device made there.
     parameters : str or mapping, optional
@@ -119,6 +131,8 @@ def prevalence(
         With `by`: ``"all"`` compares every two groups, the value of a group every other one with it.
     against : float, optional
         A share that the estimate is tested against.
+    direct_item : str, optional
+        Of a list experiment: the column of a direct question to all, whose yes is believed and whose no is not.
     missing_marks : sequence of str
         Values that mean no answer. Without them NA, a dot and codes such as -99 are recognised, and the result says so.
     sheet : str, optional
@@ -147,7 +161,11 @@ def prevalence(
     yes  0.841 ± 0.037
     (± one standard error)
     """
-    known = device if isinstance(device, DeviceDesign) else devices.design(device, parameters or {}, answers)
+    if device in MOMENT_DEVICES:
+        device = moment_design(str(device), parameters or {})
+    known = (
+        device if isinstance(device, DeviceDesign | MomentDesign) else devices.design(device, parameters or {}, answers)
+    )
     checked_level(level)
     watched = _control(control)
     columns = SampleColumns(weights, strata, clusters, sampled, tuple(replicates), replicate_scale)
@@ -156,13 +174,22 @@ def prevalence(
         raise InvalidInput("compare says which groups are compared, and there are none. Name their columns: by=...")
     if against is not None and not 0 <= against <= 1:
         raise InvalidInput(f"The share to test against must lie between 0 and 1, not {against!r}.")
-    named = [item, sample, *groups, watched[0] if watched else None, *columns.named]
+    items = [name.strip() for name in item.split(",")] if isinstance(known, MomentDesign) else [item]
+    named = [*items, sample, direct_item, *groups, watched[0] if watched else None, *columns.named]
     reading = StudyReading(tuple(missing_marks), sheet, skip_rows)
     table, notes = reading.read(data, [name for name in named if name is not None])
     if table.num_rows == 0:
         raise InvalidInput("There are no rows, so nothing can be estimated.")
-    reports = _reports(table, known, item, sample, yes, notes)
     design = design_of(table, columns, lonely, bootstrap=bootstrap, seed=seed)
+    if isinstance(known, MomentDesign):
+        if watched is not None:
+            raise InvalidInput(
+                "A control item tells inattention of devices with answers, and not of counts and amounts."
+            )
+        return _moments(known, table, items, sample, direct_item, notes, (design, level, compare, against), groups)
+    if direct_item is not None:
+        raise InvalidInput("A direct question to all is combined with a list experiment. Leave out direct_item.")
+    reports = _reports(table, known, item, sample, yes, notes)
     return _Study(known, reports, design, watched, level, compare, against).result(table, groups)
 
 
@@ -194,9 +221,39 @@ def _reports(
     return _Reports(item, yes, read.codes, device_reports.samples(table, sample, device), readings)
 
 
+def _moments(
+    device: MomentDesign,
+    table: pa.Table,
+    items: Sequence[str],
+    sample: str | None,
+    direct_item: str | None,
+    notes: Sequence[str],
+    settings: tuple[SampleDesign | None, float, str | None, float | None],
+    groups: Sequence[str],
+) -> Prevalence:
+    """The study of a device whose reports are numbers."""
+    columns = []
+    for name in items:
+        column = numbers_of(name, device_reports.column(table, name))
+        if column is None:
+            raise InvalidInput(f"{name!r} must hold numbers, as the reports of {device.name!r} are.")
+        columns.append(column)
+    admits = None
+    if direct_item is not None:
+        if not device.is_list:
+            raise InvalidInput("A direct question to all is combined with a list experiment. Leave out direct_item.")
+        codes = device_reports.understood(table, direct_item, YES_NO).codes
+        admits = np.where(codes == MISSING, np.nan, codes.astype(np.float64))
+    numbers = Numbers(np.array(columns).T, device_reports.samples(table, sample, device), admits)
+    check_counts(device, numbers, items)
+    reports = _Reports(", ".join(items), None, np.where(numbers.answered, 0, MISSING), numbers.samples, tuple(notes))
+    design, level, compare, against = settings
+    return _MomentStudy(device, reports, design, None, level, compare, against, numbers).result(table, groups)
+
+
 @dataclass(frozen=True, eq=False)
 class _Study:
-    device: DeviceDesign
+    device: Any  # a device of answers or of numbers
     reports: _Reports
     design: SampleDesign | None
     control: tuple[str, float] | None
@@ -220,7 +277,7 @@ class _Study:
         repeated = [_values(all_estimates(again)) for again in weighings]
         errors = _Errors(estimates, self.design, self.level, repeated)
         whole, asked = estimates[0], None if self.device.direct is None else estimates[-1]
-        compliance = _compliance(whole, self.device, self.level)
+        compliance = self._compliance(whole)
         n_without = int((groups[0] & ~np.logical_or.reduce([rows for _, rows in levels])).sum()) if levels else 0
         compared = self._group_differences(errors, [group for group, _ in levels])
         if asked is not None:
@@ -242,7 +299,14 @@ class _Study:
             warnings=tuple(self._warnings(estimates, compliance, n_without, empty)),
             overall=errors.equality(range(1, 1 + len(levels))) if levels else None,
             test=None if self.against is None else errors.test(0, self.against),
+            design_effect=self._design_effect(groups[0]),
         )
+
+    def _compliance(self, whole: DeviceEstimate) -> Difference | None:
+        return _compliance(whole, self.device, self.level)
+
+    def _design_effect(self, rows: NDArray[np.bool_]) -> DesignEffect | None:
+        return None
 
     def _control_codes(self, table: pa.Table) -> Codes | None:
         if self.control is None:
@@ -354,6 +418,56 @@ class _Study:
         return sentences
 
 
+@dataclass(frozen=True, eq=False)
+class _MomentStudy(_Study):
+    """A study whose reports are numbers."""
+
+    numbers: Numbers
+
+    def _estimate(self, rows: NDArray[np.bool_], control: Codes | None, weights: Array) -> Any:
+        return estimate_moments(self.device, self.numbers, rows, weights)
+
+    def _compliance(self, whole: DeviceEstimate) -> Difference | None:
+        return None
+
+    def _design_effect(self, rows: NDArray[np.bool_]) -> DesignEffect | None:
+        if not self.device.is_list:
+            return None
+        return design_effect(self.device, self.numbers, rows, self.design or SampleDesign.of(len(rows)))
+
+    def _warnings(
+        self, estimates: Sequence[Any], compliance: Difference | None, n_without: int, empty: Sequence[str]
+    ) -> list[str]:
+        sentences = super()._warnings(estimates, compliance, n_without, empty)
+        whole = estimates[0]
+        error = math.sqrt(float((whole.contributions[:, -1] ** 2).sum()))
+        if not self.device.is_list:
+            if self.device.name != "item-sum":
+                sentences.append(
+                    "A multiplied amount bounds nothing: 0 stays 0, and large reports come from large amounts."
+                )
+            return sentences
+        if whole.values[-1] < -SWAPPED * error:
+            sentences.append(
+                f"The long list has the smaller mean, by {-whole.values[-1] / error:.1f} standard errors: the samples may be "
+                "swapped."
+            )
+        rows = whole.counted.rows
+        effect = self._design_effect(rows)
+        if effect is not None and effect.p < 0.05:
+            sentences.append(
+                f"The sensitive item seems to change answers to the others (design effect, p = {effect.p:.2g}): a joint share is "
+                f"estimated at {effect.lowest:.3f}, and none can be below 0."
+            )
+        told = revealing_share(self.device, self.numbers, rows)
+        if told > REVEALING:
+            sentences.append(
+                f"{told:.1%} of those with the long list counted nothing or everything, which tells their answer (floor and "
+                "ceiling): such people may have answered otherwise."
+            )
+        return sentences
+
+
 def _compliance(by_device: DeviceEstimate, device: DeviceDesign, level: float) -> Difference | None:
     """How far two samples that ask for the same share differ, each estimated alone by its law."""
     if len(device.samples) != 2 or device.opens or len(device.answers) != 2:
@@ -437,7 +551,7 @@ class _Errors:
         freedom = len(shares) - 1
         if self._is_impossible(places):
             return OverallTest(None, freedom, None, None)
-        if self._design is None:
+        if self._design is None and self._estimates[0].has_law:
             laws = [self._law(place, [answer]) for place in places]
             inside = float(np.clip(shares, 0, 1).mean())
             for _ in range(20):  # the common share, weighted by what each group tells of it
@@ -448,8 +562,10 @@ class _Errors:
         at = [self._starts[place] + answer for place in places]
         contrasts = np.hstack([-np.ones((freedom, 1)), np.eye(freedom)])
         apart, covariance = contrasts @ shares, contrasts @ self._covariance[np.ix_(at, at)] @ contrasts.T
-        second = max(self._design.degrees_of_freedom - freedom + 1, 1)
         statistic = float(apart @ np.linalg.solve(covariance, apart)) / freedom
+        if self._design is None:
+            return OverallTest(statistic * freedom, freedom, None, float(chdtrc(freedom, statistic * freedom)))
+        second = max(self._design.degrees_of_freedom - freedom + 1, 1)
         statistic *= second / max(self._design.degrees_of_freedom, 1)
         return OverallTest(statistic, freedom, second, float(fdtrc(freedom, second, statistic)))
 
@@ -458,8 +574,10 @@ class _Errors:
         estimate = self._estimates[which]
         answer = estimate.n_answers - 1
         value = float(estimate.values[answer])
-        if self._design is not None:
+        if self._design is not None or not estimate.has_law:
             error = self._error(self._starts[which] + answer)
+            if self._design is None:
+                return ShareTest(share, math.erfc(abs(value - share) / error / math.sqrt(2)), "Wald")
             return ShareTest(share, self._design.p_value((value - share) / error), "Wald, by the design")
         counted = estimate.exact_p(share)
         if counted is not None:
@@ -492,6 +610,8 @@ class _Errors:
         estimate, at = self._estimates[which], list(places)
         if estimate.impossibility:
             return [(0.0, 1.0)] * len(at)
+        if not estimate.has_law:
+            return [self._wald_ends(which, place) for place in at]
         values, errors = estimate.values[at], np.array([self._error(self._starts[which] + place) for place in at])
         law = self._law(which, at)
         # Everybody was asked, and directly: nothing is left to chance.
@@ -501,6 +621,14 @@ class _Errors:
         held = estimate.constrained[at]
         low, high = np.where(known, held, ends.low), np.where(known, held, ends.high)
         return [(float(one), float(other)) for one, other in zip(low, high, strict=True)]
+
+    def _wald_ends(self, which: int, place: int) -> tuple[float, float]:
+        """An interval from the error alone, within [0, 1] where it is of a share."""
+        estimate, error = self._estimates[which], self._error(self._starts[which] + place)
+        value, quantile = float(estimate.values[place]), self._quantile()
+        if estimate.is_share(place):
+            return interval_within(value, error, quantile)
+        return value - quantile * error, value + quantile * error
 
     def _law(self, which: int, places: Sequence[int]) -> ShareLaw:
         return ShareLaw(*np.array([self._estimates[which].variance_law(place) for place in places]).T)
@@ -539,7 +667,8 @@ class _Errors:
         value = float(self._estimates[which].values[answer] - self._estimates[against].values[answer])
         c = self._covariance
         error = math.sqrt(max(c[first, first] + c[second, second] - 2 * c[first, second], 1e-300))
-        spread = error if self._design is not None else self._spread_if_equal(which, against, answer)
+        has_law = self._estimates[which].has_law
+        spread = error if self._design is not None or not has_law else self._spread_if_equal(which, against, answer)
         p = (
             math.erfc(abs(value) / spread / math.sqrt(2))
             if self._design is None
@@ -548,7 +677,8 @@ class _Errors:
         name = self._estimates[which].names[answer]
         if self._is_impossible([which, against]):
             return Difference(answers, others, name, value, error, -1.0, 1.0, None)
-        low, high = self._difference_ends(which, against, answer)
+        margin = self._quantile() * error
+        low, high = self._difference_ends(which, against, answer) if has_law else (value - margin, value + margin)
         return Difference(answers, others, name, value, error, low, high, p)
 
     def _spread_if_equal(self, which: int, against: int, answer: int) -> float:

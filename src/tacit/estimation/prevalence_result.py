@@ -8,6 +8,7 @@ from typing import Any
 
 from tacit.display import Told, told_errors
 from tacit.errors import UnknownName
+from tacit.estimation.moment_estimates import DesignEffect
 from tacit.estimation.result import ONE_ERROR
 
 
@@ -140,6 +141,7 @@ class Prevalence(Told):
     warnings: tuple[str, ...] = field(default=())
     overall: OverallTest | None = None  # that all groups have one share
     test: ShareTest | None = None  # against the share that was given
+    design_effect: DesignEffect | None = None  # of a list experiment: whether the list changed the other answers
 
     def __getitem__(self, answer: str) -> AnswerShare:
 
@@ -165,6 +167,7 @@ class Prevalence(Told):
             "errors": self.errors,
             "overall": None if self.overall is None else self.overall.to_document(),
             "test": None if self.test is None else self.test.to_document(),
+            "design_effect": None if self.design_effect is None else self.design_effect.to_document(),
             "readings": list(self.readings),
             "warnings": list(self.warnings),
         }
