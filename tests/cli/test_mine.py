@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -55,6 +58,19 @@ def test_a_model_is_learned_tested_and_compared_with_the_truth(folder: Path, kin
     told = tacit(*mine(folder, kind, *options[:-1]))
     assert "Accuracy on disguised test reports: 0." in told.out
     assert "Accuracy on true answers: 0." in told.out
+
+
+def test_a_first_tree_compiles_little_and_says_so(folder: Path, tmp_path: Path) -> None:
+    """Nothing is compiled that the asked method does not need: the first tree waits for its kernels."""
+    asked = [str(word) for word in mine(folder, "tree", "--method", "inversion")]
+    run = subprocess.run(
+        [sys.executable, "-m", "tacit", *asked], env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}, capture_output=True,
+        text=True, check=True,
+    )  # fmt: skip
+    kernels = {path.name.split(".")[0] for path in tmp_path.rglob("*.nbc")}
+    assert kernels == {"_row_kernels", "_tree_kernels"}
+    assert len(list(tmp_path.rglob("*.nbc"))) <= 14
+    assert "Growing the tree: compiling" in run.stderr
 
 
 def test_a_tree_is_pruned_and_drawn(folder: Path) -> None:

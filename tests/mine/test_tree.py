@@ -326,7 +326,8 @@ def test_the_score_of_a_split_is_that_of_its_greatest_excess() -> None:
             )
             excess = weighed[here, of_class].sum() - weighed[here].sum() * classes[of_class] / total
             scores.append(excess**2 / np.einsum("ac,acbd,bd", weights, covariance, weights))
-    assert kernels.greatest_score(weighed, covariance, branch_of, factors) == pytest.approx(max(scores))
+    score = kernels.greatest_score(table, covariance, branch_of, factors, np.empty((4, 3)), np.empty((4, 4)))
+    assert score == pytest.approx(max(scores))
 
 
 @pytest.mark.parametrize("path", [(), ("smokes",)])
@@ -363,20 +364,33 @@ def _contrast(reports: Reports, path: tuple[str, ...], contrast: np.ndarray) -> 
     return float((shares * contrast[0]).sum()), float(weights @ covariance @ weights)
 
 
+def score_of(shares: np.ndarray, factors: np.ndarray | None = None) -> float:
+    """The greatest score of a split with one answer a branch, for errors of 1 that are independent of each other."""
+    covariance = np.eye(shares.size).reshape(*shares.shape, *shares.shape)
+    factors = np.ones(shares.shape[1]) if factors is None else factors
+    room = np.empty((4, max(shares.shape)))
+    return kernels.greatest_score(shares, covariance, np.arange(len(shares)), factors, np.empty(shares.shape), room)
+
+
 def test_excesses_are_what_a_branch_has_beyond_its_due() -> None:
     shares = np.array([[0.2, 0.1, 0.1], [0.1, 0.3, 0.1], [-0.02, 0.01, 0.0], [0.05, 0.03, 0.02]])
-    present = shares[[0, 1, 3]]
-    excess = present - np.multiply.outer(present.sum(axis=1), present.sum(axis=0)) / present.sum()
-    contrasts = kernels.excess_contrasts(shares).reshape(4, 3, 4, 3)
-    np.testing.assert_allclose((contrasts[[0, 1, 3]] * shares).sum(axis=(2, 3)), excess, atol=1e-15)
-    assert not contrasts[:, :, 2].any()  # a branch that holds nobody says nothing
-    two = kernels.excess_contrasts(present[:2, :2].copy())
-    assert two.shape == (1, 2, 2)
-    assert (two[0] * present[:2, :2]).sum() == pytest.approx((0.2 * 0.3 - 0.1 * 0.1) / 0.7)
+    present = shares[[0, 1, 3]]  # a branch that holds nobody says nothing
+    sizes, classes = present.sum(axis=1) / present.sum(), present.sum(axis=0) / present.sum()
+    excess = present - np.multiply.outer(sizes, classes) * present.sum()
+    # The weights of an excess are a branch's deviation from its due times a class's.
+    of_branch = ((np.eye(3) - sizes[:, None]) ** 2).sum(axis=1)
+    of_class = ((np.eye(3) - classes[:, None]) ** 2).sum(axis=1)
+    assert score_of(shares) == pytest.approx((excess**2 / np.multiply.outer(of_branch, of_class)).max(), rel=1e-12)
+    # Classes are multiplied by their factors before they are looked at, and so are their errors.
+    doubled = score_of(shares * [0.5, 1, 1], np.array([2.0, 1, 1]))
+    weights = (np.eye(3) - classes[:, None]) * [2.0, 1, 1]
+    assert doubled == pytest.approx(
+        (excess**2 / np.multiply.outer(of_branch, (weights**2).sum(axis=1))).max(), rel=1e-12
+    )
 
 
 def test_a_branch_that_holds_everybody_has_no_excess() -> None:
-    assert not len(kernels.excess_contrasts(np.array([[0.5, 0.5], [0.1, -0.2]])))
+    assert score_of(np.array([[0.5, 0.5], [0.1, -0.2]])) == 0
 
 
 def noise(answers: int, seed: int) -> Table:

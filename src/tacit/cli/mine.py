@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from tacit.cli.mine_options import ClassifierOptions, KnownClass, known_shares, print_scores
-from tacit.cli.output import JsonFlag, note, print_json, print_text
+from tacit.cli.output import JsonFlag, compiling_told, note, print_json, print_text, progress
 from tacit.cli.writing import check_picture
 from tacit.mine import NaiveBayesClassifier, TreeClassifier
 from tacit.mine.itemset_result import ERRORS
@@ -48,7 +48,10 @@ def tree(
     model = TreeClassifier(
         asked.target, criterion=criterion, splits=splits, significance=significance, max_depth=max_depth, method=method,
         sampling=sampling, class_shares=known_shares(known_class),
-    ).fit(asked.sources())  # fmt: skip
+    )  # fmt: skip
+    sources = asked.sources()
+    with progress("Growing the tree") as bar, compiling_told(bar):
+        model.fit(sources)
     leaves = model.tree_.n_leaves
     if prune is not None:
         model = model.pruned(asked.further(prune, "--prune"))

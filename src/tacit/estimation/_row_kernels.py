@@ -1,8 +1,6 @@
-"""Compiled: which product rows still say something within conditions. The arguments are assumed to be valid."""
+"""Compiled: the one pass over product rows. The arguments are assumed to be valid."""
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,190 +8,147 @@ from numpy.typing import NDArray
 from tacit.kernels import inner_kernel, kernel
 
 Floats = NDArray[np.float64]
-Patterns = NDArray[np.uint16]
 Places = NDArray[np.int64]
-Flags = NDArray[np.bool_]
-Codes = NDArray[np.int32]
-
-
-class Layout(NamedTuple):
-    """Attributes stand group by group: group g holds those from starts[g] to starts[g + 1]; `group_of` is the way back."""
-
-    starts: Places
-    group_of: Places
-
-
-class Kinds(NamedTuple):
-    """The different things that rows say of each group: of group g those from first[g] to first[g + 1].
-
-    A kind is what it says of each attribute of its group, ``patterns[kind, attribute]``. Rows name their kinds, so what
-    depends on one group only is worked out once for a kind, not once for a row.
-    """
-
-    patterns: Patterns
-    first: Places
-
-
-class Rows(NamedTuple):
-    """The rows that still say something: which of each group's kinds, ``codes[row, group]``, and for how many people."""
-
-    codes: Codes
-    counts: Floats
 
 
 @inner_kernel
-def _has_zero(pattern: Patterns, factors: Floats, start: int, stop: int, term: int) -> bool:
-    """Whether the conditions rule out every answer of an attribute that a term of a kind leaves possible."""
-    for place in range(start, stop):
-        is_ruled_out = True
-        for factor in factors[place, pattern[place - start], term]:
-            if factor != 0.0:
-                is_ruled_out = False
-                break
-        if is_ruled_out:
-            return True
-    return False
+def _product(codes: NDArray[np.int32], row: int, first: Places, whole: Floats, home: int) -> tuple[float, int]:
+    """What a row is outside the target's group: the product of the groups that are not zero, and how many are."""
+    product, zeros = 1.0, 0
+    for group in range(len(codes)):
+        if group != home:
+            value = whole[first[group] + codes[group, row]]
+            if value == 0.0:
+                zeros += 1
+            else:
+                product *= value
+    return product, zeros
 
 
 @inner_kernel
-def _fate(pattern: Patterns, factors: Floats, start: int, stop: int, is_constant: Flags) -> tuple[bool, bool]:
-    """Whether nothing is left of a kind, and whether nothing but constant terms is."""
-    nothing, only_constant = True, True
-    for term in range(factors.shape[2]):
-        if not _has_zero(pattern, factors, start, stop, term):
-            nothing = False
-            only_constant = only_constant and is_constant[term]
-    return nothing, only_constant
-
-
-@inner_kernel
-def _merged(
-    kinds: Kinds, factors: Floats, layout: Layout, is_constant: Flags, nothing: Patterns, group: int
-) -> tuple[Patterns, Places, Flags]:
-    """What kinds of a group say within the conditions: which they now are (-1 for nothing), and who lost all but constants."""
-    patterns, low, high = kinds.patterns.copy(), kinds.first[group], kinds.first[group + 1]
-    start, stop = layout.starts[group], layout.starts[group + 1]
-    now, is_lost = np.empty(len(patterns), np.int64), np.empty(len(patterns), np.bool_)
-    for kind in range(len(patterns)):
-        now[kind], is_lost[kind] = kind, False
-    first_lost = -1
-    for kind in range(low, high):
-        is_nothing, only_constant = _fate(kinds.patterns[kind], factors, start, stop, is_constant[group])
-        if is_nothing:
-            now[kind] = -1
-        elif only_constant:
-            is_lost[kind] = True
-            if first_lost < 0:
-                first_lost = kind
-                for place in range(start, stop):
-                    patterns[kind, place - start] = nothing[place]
-            now[kind] = first_lost
-    return patterns, now, is_lost
-
-
-@inner_kernel
-def _counted_kinds(rows: Rows, kinds: Kinds, now: Places, is_lost: Flags, group: int) -> tuple[Flags, int, int]:
-    """Which kinds occur in the rows that say something, how many rows these are, and how many of them lost a group."""
-    occurs = np.empty(len(now), np.bool_)
-    for kind in range(len(now)):
-        occurs[kind] = False
-    n_rows, n_lost = 0, 0
-    for row in range(len(rows.counts)):
-        changed = kinds.first[group] + rows.codes[row, group]
-        if now[changed] < 0:
-            continue
-        n_rows += 1
-        n_lost += is_lost[changed]
-        for each in range(rows.codes.shape[1]):
-            occurs[now[kinds.first[each] + rows.codes[row, each]]] = True
-    return occurs, n_rows, n_lost
-
-
-@inner_kernel
-def _numbered(occurs: Flags, patterns: Patterns, first: Places) -> tuple[Kinds, Places]:
-    """The kinds that occur, and the number of each within its group."""
-    numbers, n_kinds, end = np.empty(len(occurs), np.int64), 0, 0
-    for is_there in occurs:
-        n_kinds += is_there
-    kept = Kinds(np.empty((n_kinds, patterns.shape[1]), patterns.dtype), np.empty(len(first), np.int64))
-    for group in range(len(first) - 1):
-        kept.first[group] = end
-        for kind in range(first[group], first[group + 1]):
-            numbers[kind] = -1
-            if occurs[kind]:
-                for place in range(patterns.shape[1]):
-                    kept.patterns[end, place] = patterns[kind, place]
-                numbers[kind] = end - kept.first[group]
-                end += 1
-    kept.first[-1] = end
-    return kept, numbers
-
-
-@inner_kernel
-def _renamed(rows: Rows, kinds: Kinds, now: Places, numbers: Places, n_rows: int, group: int) -> Rows:
-    """The rows that say something, with the numbers of what their kinds have become."""
-    left = Rows(np.empty((n_rows, rows.codes.shape[1]), rows.codes.dtype), np.empty(n_rows))
-    end = 0
-    for row in range(len(rows.counts)):
-        if now[kinds.first[group] + rows.codes[row, group]] >= 0:
-            left.counts[end] = rows.counts[row]
-            for each in range(rows.codes.shape[1]):
-                left.codes[end, each] = numbers[now[kinds.first[each] + rows.codes[row, each]]]
-            end += 1
-    return left
-
-
-@inner_kernel
-def _allowing(factors: Floats, masked: Floats, place: int, answers: Places) -> tuple[Floats, Floats]:
-    """Factors, and their sums over the answers, with all but some answers of an attribute ruled out."""
-    narrower, sums = factors.copy(), masked.copy()
-    is_allowed = np.empty(factors.shape[3], np.bool_)
-    for answer in range(len(is_allowed)):
-        is_allowed[answer] = False
-    for answer in answers:
-        is_allowed[answer] = True
-    for pattern in range(factors.shape[1]):
-        for term in range(factors.shape[2]):
-            total = 0.0
-            for answer in range(factors.shape[3]):
-                if is_allowed[answer]:
-                    total += factors[place, pattern, term, answer]
-                else:
-                    narrower[place, pattern, term, answer] = 0.0
-            sums[place, pattern, term] = total
-    return narrower, sums
-
-
-class Narrowed(NamedTuple):
-    """The rows that still say something and the kinds that they are of, and how many of them have lost a group.
-
-    ``factors[attribute, pattern, term, answer]`` are without the answers that the conditions rule out,
-    ``masked[attribute, pattern, term]`` is what is left of each factor: summed over the answers that meet the conditions.
-    """
-
-    rows: Rows
-    kinds: Kinds
-    factors: Floats
-    masked: Floats
-    lost: int
+def _add_home(at_target: Floats, target_products: Floats, by_home: Floats, pattern: Places, others: Floats) -> None:
+    """Sums by the pattern of the target, from those by the kinds of its group."""
+    for code in range(len(by_home)):
+        for term in range(others.shape[1]):
+            at_target[pattern[code], term] += by_home[code, 0] * others[code, term]
+            for other in range(others.shape[1]):
+                target_products[pattern[code], term, other] += (
+                    by_home[code, 1] * others[code, term] * others[code, other]
+                )
 
 
 @kernel
-def narrowed(
-    before: Narrowed, layout: Layout, is_constant: Flags, nothing: Patterns, place: int, answers: Places
-) -> Narrowed:
-    """What is left when an attribute may have some answers only.
+def add_rows(
+    at_target: Floats, target_products: Floats, by_home: Floats, terms: Floats, products: Floats,
+    codes: NDArray[np.int32], counts: Floats, first: Places, whole: Floats, home: int, pattern: Places, others: Floats,
+    room: Places,
+) -> None:  # fmt: skip
+    """Sum rows by what they say of the target's group, ``home``, and by what they say of every other group that is asked.
 
-    Kinds of which only constant terms are left become one, with the pattern of saying nothing.
+    A row is the product over the groups of ``whole[first[group] + code]``. ``by_home[code]`` gets sum and sum of squares of
+    the product of all other groups, ``at_target[target pattern, term]`` and ``target_products[..., term, term]`` the sums of
+    what rows are without the target. ``terms[room[group] + code, target pattern, term]`` of another group gets the sum of what
+    is left without this group and the target: the groups in between times the home group's ``others[code, term]``;
+    ``products[..., term, term]`` the sums of their products, if there is room. Groups whose `room` is below 0 are not asked.
     """
-    factors, masked = _allowing(before.factors, before.masked, place, answers)
-    rows, kinds, group = before.rows, before.kinds, layout.group_of[place]
-    patterns, now, is_lost = _merged(kinds, factors, layout, is_constant, nothing, group)
-    for kind in range(kinds.first[group], kinds.first[group + 1]):
-        if now[kind] < 0 or is_lost[kind]:
-            break
-    else:
-        return Narrowed(rows, kinds, factors, masked, 0)
-    occurs, n_rows, n_lost = _counted_kinds(rows, kinds, now, is_lost, group)
-    kept, numbers = _numbered(occurs, patterns, kinds.first)
-    return Narrowed(_renamed(rows, kinds, now, numbers, n_rows, group), kept, factors, masked, n_lost)
+    n_groups, n_terms, with_products = len(codes), others.shape[1], len(products) > 0
+    for row in range(len(counts)):
+        product, zeros = _product(codes, row, first, whole, home)
+        at_home = codes[home, row]
+        if zeros == 0:
+            by_home[at_home, 0] += counts[row] * product
+            by_home[at_home, 1] += counts[row] * product * product
+        for group in range(n_groups if zeros < 2 else 0):
+            value = whole[first[group] + codes[group, row]]
+            if room[group] < 0 or (zeros == 1 and value != 0.0):
+                continue
+            rest, kind = product if zeros == 1 else product / value, room[group] + codes[group, row]
+            for term in range(n_terms):
+                added = counts[row] * rest * others[at_home, term]
+                if added != 0.0:
+                    terms[kind, pattern[at_home], term] += added
+                    for other in range(n_terms if with_products else 0):
+                        products[kind, pattern[at_home], term, other] += added * rest * others[at_home, other]
+    _add_home(at_target, target_products, by_home, pattern, others)
+
+
+@kernel
+def weigh_kinds(terms: Floats, cells: Places, factors: Floats) -> None:
+    """Fill ``terms[kind, term]``: the product of the factors ``[cell, term]`` of a kind's attributes, term by term."""
+    for kind in range(len(cells)):
+        for term in range(factors.shape[1]):
+            terms[kind, term] = 1.0
+            for cell in cells[kind]:
+                terms[kind, term] *= factors[cell, term]
+
+
+@kernel
+def add_kinds(by_pattern: Floats, cells: Places, factors: Floats, by_kind: Floats, before: Floats) -> None:
+    """Add ``by_kind[kind, term, class]`` to the cells of a kind, each time without the factor of that cell's attribute.
+
+    `before` is room for as many numbers as a kind has cells.
+    """
+    width = len(before)
+    for kind in range(len(cells)):
+        for term in range(factors.shape[1]):
+            product = 1.0
+            for slot in range(width):
+                before[slot] = product
+                product *= factors[cells[kind, slot], term]
+            after = 1.0
+            for slot in range(width - 1, -1, -1):
+                cell, without = cells[kind, slot], before[slot] * after
+                after *= factors[cell, term]
+                for of_class in range(by_kind.shape[2] if without != 0.0 else 0):
+                    by_pattern[cell, term, of_class] += without * by_kind[kind, term, of_class]
+
+
+@kernel
+def name_kinds(
+    numbers: NDArray[np.int32], cells: Places, factors: Floats, allowed: Floats, is_constant: NDArray[np.bool_]
+) -> bool:
+    """What the kinds of a group are within the conditions: themselves, the last kind, which says nothing, or -1 for ruled out.
+
+    ``factors[cell, term, answer]`` are those of all attributes, ``allowed[attribute, answer]`` is 0 for answers that are ruled
+    out. A term is left while every attribute has an answer; kinds with no other than constant terms say nothing. Whether any
+    kind has changed.
+    """
+    n_patterns, is_changed = len(factors) // len(allowed), False
+    for kind in range(len(cells)):
+        numbers[kind] = -1
+        for term in range(factors.shape[1]):
+            is_left = True
+            for cell in cells[kind]:
+                is_possible = False
+                for answer in range(factors.shape[2]):
+                    if factors[cell, term, answer] != 0.0 and allowed[cell // n_patterns, answer] != 0.0:
+                        is_possible = True
+                        break
+                if not is_possible:
+                    is_left = False
+                    break
+            if is_left and numbers[kind] != kind:
+                numbers[kind] = len(cells) - 1 if is_constant[term] else kind
+        is_changed = is_changed or numbers[kind] != kind
+    return is_changed
+
+
+@kernel
+def add_pairs(
+    sums: Floats, cells: Places, slot: int, start: int, factors: Floats, column: Places, weights: Floats, left: Floats
+) -> None:
+    """Add products of the terms of kinds without one attribute, whose cells begin at `start`: ``[pattern, column, term, term]``.
+
+    A kind's products are added to the columns from ``column[kind]`` on, multiplied by its weights; `left` is room for its terms.
+    """
+    for kind in range(len(cells)):
+        for term in range(len(left)):
+            left[term] = 1.0
+            for other in range(cells.shape[1]):
+                if other != slot:
+                    left[term] *= factors[cells[kind, other], term]
+        for which in range(weights.shape[1]):
+            for term in range(len(left)):
+                value = weights[kind, which] * left[term]
+                for other in range(len(left) if value != 0.0 else 0):
+                    sums[cells[kind, slot] - start, column[kind] + which, term, other] += value * left[other]

@@ -12,6 +12,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,6 @@ from tacit.count.abilities import distinct_rows
 from tacit.count.protocol import Source
 from tacit.count.remembered import remembered
 from tacit.errors import NotEstimable
-from tacit.estimation._row_kernels import Kinds, Layout, Rows
 from tacit.estimation.contributions import filled, with_guess
 from tacit.estimation.group_parts import Part, columns_of, parts_for
 from tacit.schema import Schema
@@ -35,7 +35,7 @@ MOST_TERMS = 16
 # Patterns of one attribute, which are numbered in 16 bits.
 MOST_PATTERNS = 1 << 16
 # Numbers held while the tables of one subgroup are summed.
-MOST_SUMS = 1 << 22
+MOST_SUMS = 1 << 23
 # Numbers of the inverse of a group whose reports are no short sums of products.
 MOST_CONTRIBUTIONS = 1 << 22
 
@@ -49,41 +49,63 @@ class Factors:
     open: Array  # [pattern, term]
 
 
+class Kinds(NamedTuple):
+    """The different things that rows say of each group: of group g those from first[g] to first[g + 1], the last nothing.
+
+    Rows name their kinds, so what depends on one group only is worked out once for a kind, not once for a row.
+    ``cells[kind, attribute of the group]`` numbers the pattern that the kind has of an attribute among the patterns of all
+    attributes; beyond a group's attributes it is one that changes no product.
+    """
+
+    cells: NDArray[np.int64]
+    first: NDArray[np.int64]
+
+
+class Rows(NamedTuple):
+    """The rows that still say something: which of each group's kinds, ``codes[group, row]``, and for how many people."""
+
+    codes: NDArray[np.int32]
+    counts: Array
+
+
 @dataclass(frozen=True, eq=False)
 class ProductRows:
     """Distinct rows with the number of people each stands for, and the factors of every attribute, group by group.
 
     A row names one of a group's kinds, and a kind has a pattern of each attribute. The last pattern of an attribute says
-    nothing: only its constant terms are there.
+    nothing: only its constant terms are there. Behind all attributes stands one that changes no product.
     """
 
     schema: Schema  # the attributes in the order of the arrays
     starts: NDArray[np.int64]  # of the groups
-    told: Rows
+    rows: Rows
     kinds: Kinds
     factors: Array  # [attribute, pattern, term, answer]
-    open: Array  # [attribute, pattern, term]
-    nothing: NDArray[np.uint16]  # the last pattern of each attribute
+    open: Array  # [attribute, pattern, term]: what stands for "any answer"
+    nothing: NDArray[np.int64]  # the last pattern of each attribute
     is_constant: NDArray[np.bool_]  # [group, term]
     people: float
 
     @cached_property
-    def group_of(self) -> NDArray[np.int64]:
-        return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
-
-    @cached_property
-    def layout(self) -> Layout:
-        return Layout(self.starts, self.group_of)
+    def group_of(self) -> list[int]:
+        """The group of each attribute."""
+        return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts)).tolist()
 
     @cached_property
     def places(self) -> dict[str, int]:
         return {name: place for place, name in enumerate(self.schema.names)}
 
     @cached_property
+    def flat_factors(self) -> Array:
+        """The factors of all patterns, ``[cell, term, answer]``."""
+        return self.factors.reshape(-1, *self.factors.shape[2:])
+
+    @cached_property
     def is_small(self) -> bool:
         """Whether the sums of a subgroup fit memory, whatever the target."""
-        patterns, pairs = self.nothing.astype(np.int64) + 1, self.factors.shape[2] ** 2
-        return len(self.schema) * int(patterns.max()) ** 2 * pairs**2 <= MOST_SUMS
+        patterns, terms, kinds = int(self.nothing.max()) + 1, self.factors.shape[2], np.diff(self.kinds.first)
+        outside = int(kinds.sum() - kinds.min())  # of the target's group
+        return max(len(self.schema) * patterns * terms**2, outside) * patterns * terms**2 <= MOST_SUMS
 
 
 def report_rows(source: Source) -> ProductRows | None:
@@ -157,8 +179,9 @@ def product_rows(
     factors = [each for group in groups for each in group]
     n_terms = max(each.table.shape[1] for each in factors)
     n_patterns = max(len(each.table) for each in factors) + 1
-    table = np.zeros((len(factors), n_patterns, n_terms, max(schema.shape())))
+    table = np.zeros((len(factors) + 1, n_patterns, n_terms, max(schema.shape())))
     left_open = np.zeros(table.shape[:3])
+    table[-1], left_open[-1] = 1.0, 1.0
     constant = np.zeros((len(groups), n_terms), dtype=np.bool_)
     starts = np.cumsum([0, *(len(group) for group in groups)])
     for number, group in enumerate(groups):
@@ -170,23 +193,22 @@ def product_rows(
             size = len(each.table)
             table[place, :size, :terms, : each.table.shape[2]] = each.table
             left_open[place, :size, :terms] = each.open
-            kept = constant[number, :terms]
-            table[place, size, :terms, : each.table.shape[2]] = each.table[0] * kept[:, None]
-            left_open[place, size, :terms] = each.open[0] * kept
+            is_left = constant[number, :terms]
+            table[place, size, :terms, : each.table.shape[2]] = each.table[0] * is_left[:, None]
+            left_open[place, size, :terms] = each.open[0] * is_left
     return ProductRows(
-        schema, starts, Rows(np.stack(codes, axis=1).astype(np.int32), counts), _kinds(groups), table, left_open,
-        np.array([len(each.table) for each in factors], dtype=np.uint16), constant, float(counts.sum()),
+        schema, starts, Rows(np.stack(codes).astype(np.int32), counts), _kinds(groups, starts, n_patterns), table,
+        left_open, np.array([len(each.table) for each in factors]), constant, float(counts.sum()),
     )  # fmt: skip
 
 
-def _kinds(groups: Sequence[Sequence[Factors]]) -> Kinds:
-    sizes = [len(group[0].patterns) for group in groups]
-    first = np.cumsum([0, *sizes])
-    patterns = np.zeros((int(first[-1]), max(len(group) for group in groups)), dtype=np.uint16)
-    for start, size, group in zip(first, sizes, groups, strict=False):
-        for place, each in enumerate(group):
-            patterns[start : start + size, place] = each.patterns
-    return Kinds(patterns, first)
+def _kinds(groups: Sequence[Sequence[Factors]], starts: NDArray[np.int64], n_patterns: int) -> Kinds:
+    first = np.cumsum([0, *(len(group[0].patterns) + 1 for group in groups)])
+    cells = np.full((int(first[-1]), max(len(group) for group in groups)), int(starts[-1]) * n_patterns)
+    for low, end, start, group in zip(first, first[1:], starts, groups, strict=False):
+        for slot, each in enumerate(group):
+            cells[low:end, slot] = (start + slot) * n_patterns + np.append(each.patterns, len(each.table))
+    return Kinds(cells, first)
 
 
 def record_rows(schema: Schema, codes: Sequence[Codes], weights: Array) -> ProductRows:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -28,6 +28,8 @@ from tacit.count.protocol import Source
 from tacit.errors import InvalidInput
 from tacit.estimation.contributions import with_guess
 from tacit.estimation.group_parts import Part, attributes_of, columns_of, parts_for
+from tacit.estimation.result import Sampling
+from tacit.estimation.uncertainty import counted_covariance
 from tacit.table import Table
 
 # Entries of the table of weights over all possible reports; beyond, reports are turned back one by one.
@@ -66,22 +68,39 @@ class RecordCells(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class WeightMoments:
-    """Sums over reports of their weights for each cell, and of products of these."""
+class RowContributions:
+    """The rows form of contributions: mean and mean products of what each report adds to some numbers, row by row.
 
-    sums: Array
+    Its errors follow the rule "counted": a sum over rows knows no distribution at which a law could be taken.
+    """
+
+    mean: Array
     products: Array
-    rows: int
-    method: str
+    n_reports: int
+    method: str  # "exact" where all possible reports were gone through, else "report by report"
+
+    @classmethod
+    def of(cls, weighted: Iterable[Weighted], n_reports: int, method: str) -> RowContributions:
+        """Sums of the weights of all rows, which come in blocks."""
+        sums: Any = 0.0
+        products: Any = 0.0
+        for weights, counts in weighted:
+            sums = sums + weights @ counts
+            products = products + (weights * counts) @ weights.T
+        return cls(sums / n_reports, products / n_reports, n_reports, method)
+
+    def covariance(self, sampling: Sampling) -> Array:
+        """Covariance of the means, as counted."""
+        return counted_covariance(self.products, self.mean, self.n_reports, sampling)
 
 
-def weight_moments(source: Source, asked: RecordCells, *, draws: int, seed: int) -> WeightMoments:
+def row_contributions(source: Source, asked: RecordCells, *, draws: int, seed: int) -> RowContributions:
     """What the reports of one source say; exact over the joint domain where it is small, else report by report."""
     parts = _asked_parts(source, asked)
     if _is_small(asked, parts):
-        return _summed(_over_domain(source, asked, parts), source.engine.n_rows, "exact")
+        return RowContributions.of(_over_domain(source, asked, parts), source.engine.n_rows, "exact")
     weighted = _report_by_report(source, asked, parts, draws, np.random.default_rng(seed))
-    return _summed(weighted, source.engine.n_rows, "report by report")
+    return RowContributions.of(weighted, source.engine.n_rows, "report by report")
 
 
 def row_weights(source: Source, asked: RecordCells, *, draws: int, seed: int) -> Array:
@@ -195,15 +214,6 @@ def _turned_weights(
             inside = np.flatnonzero(cells >= 0)
             weights[cells[inside], inside] += np.broadcast_to(term.weights, rows)[inside] / draws
     return weights
-
-
-def _summed(weighted: Iterator[Weighted], rows: int, method: str) -> WeightMoments:
-    sums: Any = 0.0
-    products: Any = 0.0
-    for weights, counts in weighted:
-        sums = sums + weights @ counts
-        products = products + (weights * counts) @ weights.T
-    return WeightMoments(sums, products, rows, method)
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,10 +23,9 @@ from tacit.estimation import estimate
 from tacit.estimation.group_parts import parts_for
 from tacit.estimation.intervals import share_interval
 from tacit.estimation.mean import Wanted
-from tacit.estimation.record_weights import WeightMoments, weight_moments
+from tacit.estimation.record_weights import RowContributions, row_contributions
 from tacit.estimation.result import ErrorRule, Sampling
 from tacit.estimation.sampled_sources import is_weighted, table_mean
-from tacit.estimation.uncertainty import counted_covariance
 from tacit.mine.predictions import Confusion, Predictor, predictor
 
 # With a larger standard error than this an accuracy says nothing.
@@ -163,9 +162,9 @@ def disguised_accuracy(
     asking = _asking_all(origins, asked)
     if is_weighted(asking):
         return _weighted(asking, Confusion(asked), sampling)
-    parts = [weight_moments(source, Confusion(asked), draws=draws, seed=seed) for source in asking]
-    weights = [source_weight(source, asked) for source in asking] if len(asking) > 1 else [1.0]
-    return _estimated(asked.target.answers, parts, weights, sampling)
+    by_source = [row_contributions(source, Confusion(asked), draws=draws, seed=seed) for source in asking]
+    weights = np.array([source_weight(source, asked) if len(asking) > 1 else 1.0 for source in asking])
+    return _pooled_accuracy(asked.target.answers, by_source, weights / weights.sum(), sampling)
 
 
 def told_accuracy(
@@ -205,22 +204,14 @@ def source_weight(source: Source, asked: Predictor) -> float:
     return source.engine.n_rows / spread
 
 
-def _estimated(
-    classes: tuple[str, ...], parts: Sequence[WeightMoments], weights: Sequence[float], sampling: Sampling
+def _pooled_accuracy(
+    classes: tuple[str, ...], by_source: Sequence[RowContributions], shares: Array, sampling: Sampling
 ) -> AccuracyEstimate:
-    total = sum(weights)
-    mean, covariance = np.zeros(len(classes) ** 2), np.zeros((len(classes) ** 2,) * 2)
-    for part, weight in zip(parts, weights, strict=True):
-        share = weight / total
-        own = part.sums / part.rows
-        mean += share * own
-        if sampling == "respondents":
-            of_mean = (part.products / part.rows - np.diag(own)) / part.rows
-        else:
-            of_mean = counted_covariance(part.products / part.rows, own, part.rows)
-        covariance += share**2 * of_mean
-    rows = sum(part.rows for part in parts)
-    return _accuracy(classes, mean, covariance, rows, sampling, parts[0].method, "counted")
+    """The mean of the sources' accuracies, which are independent of each other."""
+    mean = np.sum([share * rows.mean for share, rows in zip(shares, by_source, strict=True)], axis=0)
+    spread = [share**2 * rows.covariance(sampling) for share, rows in zip(shares, by_source, strict=True)]
+    n_reports = sum(rows.n_reports for rows in by_source)
+    return _accuracy(classes, mean, np.sum(spread, axis=0), n_reports, sampling, by_source[0].method, "counted")
 
 
 def _weighted(asking: Sequence[Source], confusion: Confusion, sampling: Sampling) -> AccuracyEstimate:

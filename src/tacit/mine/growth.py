@@ -12,7 +12,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from typing import Literal
 
 import numpy as np
@@ -35,6 +35,8 @@ Splits = Literal["multiway", "binary"]
 ALL_SUBSETS = 6
 # Worths closer than this are equal but for rounding; the attribute that is listed first is taken.
 SAME_WORTH = 1e-12
+# Shares of all people closer than this are equal but for rounding; no two numbers of people are.
+SAME_SHARE = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,9 +68,13 @@ class Guard:
 
     def least_score(self, tests: int) -> float:
         """How many standard errors the greatest of so many differences must reach."""
-        if self.chance is None:
-            return self.split
-        return float(-ndtri(self.chance / (2 * max(tests, 1))))
+        return self.split if self.chance is None else _least_of(self.chance, max(tests, 1))
+
+
+@cache
+def _least_of(chance: float, tests: int) -> float:
+    """Standard errors that the greatest of so many differences exceeds by chance only so often."""
+    return float(-ndtri(chance / (2 * tests)))
 
 
 @dataclass(frozen=True)
@@ -190,7 +196,7 @@ class Grower:
         spread = counted.disguise if self.rules.sampling == "respondents" else counted.covariance
         both = spread[label, other] + spread[other, label]
         variance = one**2 * spread[label, label] + two**2 * spread[other, other] - one * two * both
-        return bool(ahead >= self.rules.guard.label * math.sqrt(max(variance, 0.0)) - kernels.SAME_SHARE)
+        return bool(ahead >= self.rules.guard.label * math.sqrt(max(variance, 0.0)) - SAME_SHARE)
 
     def _may_split(self, node: Node, counted: ClassShares, depth: int) -> bool:
         deep_enough = self.rules.max_depth is not None and depth >= self.rules.max_depth
@@ -203,7 +209,9 @@ class Grower:
         tables = subgroup.by_answer()
         ways = self._all_ways(tables.choices, tables.shares.shape[1])
         criterion, guard = CRITERIA.index(self.rules.criterion), self.rules.guard
-        worths = kernels.split_worths(tables.shares, self.factors, ways.branch_of, ways.table_of, criterion)
+        worths, width = np.empty(len(ways.branch_of)), max(ways.branch_of.shape[1], len(self.factors))
+        shares, room = np.empty((width, len(self.factors))), np.empty((4, width))
+        kernels.split_worths(worths, tables.shares, self.factors, ways.branch_of, ways.table_of, criterion, shares)
         least = 0.0 if guard.is_open else guard.least_score(ways.tests) ** 2
         covariances: dict[int, Array] = {}
         for split in np.argsort(-np.round(worths / SAME_WORTH), kind="stable").tolist():
@@ -214,18 +222,24 @@ class Grower:
             if guard.is_open:
                 return candidate
             if place not in covariances:
-                covariances[place] = subgroup.covariance(candidate.table.attribute, self.rules.sampling)
-            shares = candidate.table.shares * self.factors
-            if kernels.greatest_score(shares, covariances[place], candidate.branch_of, self.factors) > least:
+                covariance = subgroup.covariance(candidate.table.attribute, self.rules.sampling)
+                covariances[place] = np.ascontiguousarray(covariance)
+            table, branch_of = (
+                tables.shares[place, : len(covariances[place])],
+                candidate.branch_of[: len(covariances[place])],
+            )
+            score = kernels.greatest_score(table, covariances[place], branch_of, self.factors, shares, room)
+            if score > least:
                 return candidate
         return None
 
     def _all_ways(self, choices: Sequence[Choice], width: int) -> Ways:
-        own = [self._ways_of(attribute, codes, width) for attribute, codes in choices]
-        if not own:
+        by_table = [self._ways_of(attribute, codes, width) for attribute, codes in choices]
+        if not by_table:
             return Ways(np.zeros((0, width), dtype=np.int64), np.zeros(0, dtype=np.int64), 0)
-        table_of = np.repeat(np.arange(len(own)), [len(branch_of) for branch_of, _ in own])
-        return Ways(np.concatenate([branch_of for branch_of, _ in own]), table_of, sum(tests for _, tests in own))
+        table_of = np.repeat(np.arange(len(by_table)), [len(branch_of) for branch_of, _ in by_table])
+        tests = sum(tests for _, tests in by_table)
+        return Ways(np.concatenate([branch_of for branch_of, _ in by_table]), table_of, tests)
 
     def _ways_of(self, attribute: Attribute, allowed: Codes, width: int) -> tuple[NDArray[np.int64], int]:
         """Every way to split one attribute, in rows of a width, and by how many excesses they are tested."""
@@ -276,26 +290,21 @@ def class_figures(counts: Array, covariance: Array, factors: Array) -> tuple[Arr
     """
     weighed, greatest = counts * factors, 0
     for which in range(1, len(weighed)):
-        if weighed[which] > weighed[greatest] + kernels.SAME_SHARE:
+        if weighed[which] > weighed[greatest] + SAME_SHARE:
             greatest = which
-    variances = share_variances(weighed, covariance * np.multiply.outer(factors, factors))
-    return kernels.clipped_shares(weighed), np.sqrt(variances), greatest
+    variances = share_variances(weighed, covariance * factors * factors[:, None])
+    positive = np.maximum(weighed, 0.0)
+    total = positive.sum()
+    shares = positive / total if total > 0 else np.full(len(positive), 1 / len(positive))
+    return shares, np.sqrt(variances), greatest
 
 
 def share_variances(counts: Array, covariance: Array) -> Array:
     """Variances of proportions, by the delta method; without end where there is no mass."""
-    total = _sum_in_order(counts)
+    total = float(np.add.accumulate(counts)[-1])
     if total <= 0:
         return np.full(len(counts), np.inf)
-    variances = np.empty(len(counts))
-    for which, share in enumerate(counts / total):
-        slopes = np.full(len(counts), -share)
-        slopes[which] += 1
-        variance = _sum_in_order(np.ravel(slopes[:, None] * covariance * slopes))
-        variances[which] = max(variance, 0.0) / (total * total)
-    return variances
-
-
-def _sum_in_order(values: Array) -> float:
-    """The sum, added from the first to the last: an order of its own would round otherwise on other machines."""
-    return float(np.add.accumulate(values)[-1])
+    slopes = np.eye(len(counts)) - (counts / total)[:, None]
+    products = (slopes[:, :, None] * covariance * slopes[:, None, :]).reshape(len(counts), -1)
+    # Added from the first to the last: an order of its own would round otherwise on other machines.
+    return np.maximum(np.add.accumulate(products, axis=1)[:, -1], 0.0) / (total * total)
