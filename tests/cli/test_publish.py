@@ -225,7 +225,7 @@ FULL = OSError(errno.ENOSPC, "No space left on device")
     ("what", "error"),
     [
         ("tacit.publish.writing._write_batches", FULL),
-        ("tacit.publish.writing._write_document", FULL),
+        ("tacit.publish.writing.write_document", FULL),
         ("tacit.report.release_page.write_release_page", FULL),
         ("tacit.cli.publish._plot", FULL),
         ("tacit.publish.writing.read_back", KeyboardInterrupt()),
@@ -426,3 +426,60 @@ def test_refusals_name_the_option_and_nothing_that_only_python_knows(table, tmp_
     out = ("--out", tmp_path / "a.csv")
     assert refused("publish", table, *KNOWN, "--k", 0, *out).rstrip().endswith("not 0.")
     assert "--people F" in refused("publish", table, *KNOWN, "--k-map", 20, *out)
+
+
+def test_a_dry_run_shows_everything_and_writes_nothing(table, tmp_path):
+    wishes = ("publish", table, *KNOWN, "--k", 5, "--dry-run")
+    before = sorted(tmp_path.iterdir())
+    done = tacit(*wishes)
+    assert done.code == 0, done.err
+    assert "Nothing was published" in done.out
+    assert "for k = 10" in done.out
+    assert sorted(tmp_path.iterdir()) == before
+    answer = tacit(*wishes, "--json").json
+    assert answer["verified"] is None
+    assert "out" not in answer
+    released = tacit("publish", table, *KNOWN, "--k", 5, "--out", tmp_path / "o.csv")  # a try is no release
+    assert released.code == 0, released.err
+    assert "Name the release with --out" in refused("publish", table, *KNOWN)
+
+
+def test_a_kept_alternative_is_written_byte_for_byte(table, tmp_path):
+    """Runs without a seed searched anew: number N of the report was another release than number N of the next run."""
+    kept = tmp_path / "kept.json"
+    tried = tacit(
+        "publish", table, *KNOWN, "--k", 3, "--method", "search", "--dry-run", "--alternatives", kept, "--json"
+    ).json
+    assert oct(kept.stat().st_mode)[-3:] == "600"
+    for number in (0, len(tried["front"]) - 1):
+        entry, bytes_written = tried["front"][number], []
+        for name in ("a", "b"):
+            out = tmp_path / name / "out.csv"
+            out.parent.mkdir(exist_ok=True)
+            done = tacit("publish", table, "--alternatives", kept, "--pick", number, "--out", out, "--again", "--json")
+            assert done.code == 0, done.err
+            assert (done.json["nwp"], done.json["effective_k"]) == (pytest.approx(entry["nwp"]), entry["effective_k"])
+            bytes_written.append(out.read_bytes())
+        assert bytes_written[0] == bytes_written[1]
+    assert entry["k"] == 12  # local recoding for four times the k
+
+
+def test_a_pick_beside_a_release_is_number_n_of_that_release(table, tmp_path):
+    wishes = ("publish", table, *KNOWN, "--k", 3, "--method", "search", "--again", "--json")
+    front = tacit(*wishes, "--out", tmp_path / "first.csv").json["front"]
+    number = len(front) // 2
+    picked = tacit(*wishes, "--pick", number, "--out", tmp_path / "second.csv").json
+    assert (picked["nwp"], picked["effective_k"]) == (pytest.approx(front[number]["nwp"]), front[number]["effective_k"])
+    assert "first.csv.private.json" in " ".join(picked["warnings"])
+
+
+def test_alternatives_of_another_table_and_numbers_that_do_not_exist_are_refused(table, tmp_path):
+    kept, out = tmp_path / "kept.json", tmp_path / "out.csv"
+    assert tacit("publish", table, *KNOWN, "--k", 5, "--dry-run", "--alternatives", kept).code == 0
+    other = tmp_path / "other.csv"
+    other.write_text("".join(table.read_text().splitlines(keepends=True)[:-5]))
+    asked = ("--alternatives", kept, "--out", out)
+    assert "This is not the input of the release" in refused("publish", other, *asked, "--pick", 0)
+    assert "There are the alternatives 0 to" in refused("publish", table, *asked, "--pick", 99)
+    assert "no kept alternatives" in refused("publish", table, "--alternatives", other, "--pick", 0, "--out", out)
+    assert not out.exists()

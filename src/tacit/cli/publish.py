@@ -13,7 +13,7 @@ from tacit.cli import publish_options as given
 from tacit.cli.names import listed_groups, listed_names, listed_numbers
 from tacit.cli.output import JsonFlag, compiling_told, note, print_json, progress
 from tacit.cli.publish_answer import print_release, survival
-from tacit.cli.writing import check_picture, check_writable
+from tacit.cli.writing import check_apart, check_picture, check_writable
 from tacit.errors import InvalidInput, UnknownName
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 def publish(
     table: given.Table,
-    out: given.Out,
+    out: given.Out = None,
     k: given.K = 5,
     schema: given.SchemaFile = None,
     attributes: given.Attributes = None,
@@ -63,6 +63,8 @@ def publish(
     within: given.Within = None,
     seed: given.Seed = None,
     pick: given.Pick = None,
+    alternatives: given.Alternatives = None,
+    dry_run: given.DryRun = False,
     again: given.Again = False,
     epsilon: given.Epsilon = None,
     plot: given.Plot = None,
@@ -76,15 +78,21 @@ def publish(
     from tacit.publish import Effort, Preferences, Protection
     from tacit.publish.settings import Settings
 
+    if out is None and not dry_run:
+        raise InvalidInput("Name the release with --out OUT, or look at what would be written with --dry-run.")
+    beside = None if out is None or dry_run else _table_beside(table, out)
     asked = ReleaseRequest(
-        table, out, _opened(table), _table_beside(table, out), pick, plot, report, target, again=again, json=json
-    )
+        table, out or "", _opened(table), beside, pick, plot, report, target, alternatives, again=again, json=json,
+        is_try=dry_run,
+    )  # fmt: skip
     asked.check()
     dropped = _dropped(drop, asked.people, schema)
     if epsilon is not None:
         raise InvalidInput(
             "Synthetic rows under an epsilon have a command of their own: tacit synthesize IN --schema F --epsilon E --out OUT."
         )
+    if pick is not None and alternatives is not None:
+        return _write_kept(asked)
     if attributes is None and schema is None and roles is None:
         _show_roles(asked)
     named = None if roles is None else _named_roles(roles, asked.people, dropped)
@@ -118,12 +126,17 @@ class ReleaseRequest:
     plot: Path | None
     report: Path | None
     target: str | None
+    alternatives: Path | None
     again: bool
     json: bool
+    is_try: bool  # nothing but what is asked for besides the release is written
 
     def check(self) -> None:
         """Refuse what could not be written in the end."""
-        if self.new_table is None:
+        check_apart(self.alternatives, [self.table])
+        if self.pick is None:
+            check_writable(self.alternatives)
+        if self.new_table is None and not self.is_try:
             _check_out(self.table, Path(self.out))
         self._refuse_same_names()
         check_picture(self.plot)
@@ -132,8 +145,8 @@ class ReleaseRequest:
     def _refuse_same_names(self) -> None:
         """Refuse a picture or a page that would overwrite the table, the release or a manifest."""
         files = [self.table, self.out, f"{self.out}.manifest.json", f"{self.out}.private.json"]
-        taken = {Path(name).resolve() for name in files}
-        for path in (own for own in (self.plot, self.report) if own is not None):
+        taken = {Path(name).resolve() for name in files if name}
+        for path in (own for own in (self.plot, self.report, self.alternatives) if own is not None):
             if path.resolve() in taken:
                 raise InvalidInput(f"{str(path)!r} is the name of another file of this release. Give another name.")
             taken.add(path.resolve())
@@ -141,16 +154,67 @@ class ReleaseRequest:
 
 def _release(asked: ReleaseRequest, settings: Settings, schema: Schema | None) -> None:
     """Search, write and say what was written."""
-    from tacit.publish.anonymization import find_release
+    from tacit.publish.anonymization import find_release, pick_kept
 
+    if asked.pick is not None and (kept := _kept_beside(asked, settings, schema)) is not None:
+        _finish(pick_kept(kept, asked.people, asked.pick), asked)
+        return
     with progress("Looking for a release", 1.0, " (Ctrl-C takes the best until then)") as bar, compiling_told(bar):
         release = find_release(_posed(asked, settings, schema), _advancing(bar), began=0.0)
-    release = release if asked.pick is None else release.pick(asked.pick)
+        if asked.is_try or asked.alternatives is not None:
+            release = release.explore()
+    _keep_alternatives(release, asked)
+    _finish(release if asked.pick is None else release.pick(asked.pick), asked)
+
+
+def _kept_beside(asked: ReleaseRequest, settings: Settings, schema: Schema | None) -> dict[str, Any] | None:
+    """The private manifest beside the output that numbers the alternatives of the same input and the same settings."""
+    from json import dumps as to_json
+    from json import loads as from_json
+
+    from tacit.publish.earlier_releases import earlier_releases
+    from tacit.publish.publication import pose_publication
+
+    if asked.new_table is not None or settings.effort.seed is not None:  # a seed finds the same alternatives again
+        return None
+    publication = pose_publication(asked.people, settings, schema)
+    mine = from_json(to_json(publication.settings.to_document()))  # lists in place of tuples
+    kept = [
+        entry
+        for entry in earlier_releases(publication, Path(asked.out))
+        if all(entry.document["settings"][part] == mine[part] for part in ("protection", "preferences"))
+    ]
+    return max(kept, key=lambda entry: entry.path.stat().st_mtime).document if kept else None
+
+
+def _write_kept(asked: ReleaseRequest) -> None:
+    """Write an alternative of an earlier run, byte for byte as it would have been written then."""
+    from tacit.publish.anonymization import pick_kept
+    from tacit.publish.manifests import read_alternatives
+
+    document = read_alternatives(asked.alternatives or "")
+    with progress("Making the alternative again") as bar, compiling_told(bar):
+        release = pick_kept(document, asked.people, asked.pick or 0)
+    _finish(release, asked)
+
+
+def _keep_alternatives(release: Release, asked: ReleaseRequest) -> None:
+    from tacit.publish.manifests import alternatives_document
+    from tacit.publish.writing import write_document
+    from tacit.table.outputs import written_whole
+
+    if asked.alternatives is not None:
+        with written_whole(asked.alternatives, private=True) as file:
+            write_document(file, alternatives_document(release))
+
+
+def _finish(release: Release, asked: ReleaseRequest) -> None:
+    """Write a release, unless it is a try, and say what it is."""
     # All that can fail comes before the release takes its name; the picture and the page take theirs with it.
     survived, document = survival(release, asked.target), release.to_document()
     with contextlib.ExitStack() as beside:
         _draw(release, asked, beside)
-        written = _write(release, asked)
+        written = {"verified": None} if asked.is_try else _write(release, asked)
     print_release(release, document, survived, written, asked)
 
 
@@ -187,7 +251,7 @@ def _posed(asked: ReleaseRequest, settings: Settings, schema: Schema | None) -> 
     published = (*publication.rows.names, *publication.settings.protection.others)
     if asked.target is not None and asked.target not in published:
         raise UnknownName("Published attribute", asked.target, published)
-    if asked.new_table is None and not asked.again:
+    if asked.new_table is None and not asked.again and not asked.is_try:
         refuse_second_release(earlier_releases(publication, Path(asked.out)), Path(asked.out))
     return publication
 

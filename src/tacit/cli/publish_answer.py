@@ -18,17 +18,23 @@ def print_release(
     from tacit.count.connections import shown
 
     out, said = asked.out, written.pop("written_warnings", [])
+    named = {} if asked.is_try else {"out": shown(out).strip("'")}
     if asked.json:
         warnings = [*document["warnings"], *said]
-        print_json(document | written | {"warnings": warnings, "out": shown(out).strip("'"), "survival": survived})
+        print_json(document | written | named | {"warnings": warnings, "survival": survived})
         return
     print_text(release.describe())
     if len(release.methods) > 1:
         _print_methods(release)
+    if asked.is_try or asked.alternatives is not None:
+        _print_alternatives(release, asked)
     for warning in said:
         print_text(f"Note: {warning}")
     if words := _survival_words(survived, is_alone=len(release.recoding.tally.names) == 1):
         print_text(words)
+    if asked.is_try:
+        print_text("Nothing was published: this was a try (--dry-run).")
+        return
     print_text(f"Written and verified: {shown(out)}")
     print_text(_verified_words(written["verified"], entropy=release.publication.settings.protection.entropy))
     private = written.get("private_manifest", f"{out}.private.json")
@@ -60,6 +66,24 @@ def _print_methods(release: Release) -> None:
     print_table("The methods side by side; the query error is the median over random queries", columns, rows)
     for sentence in lost_groups(release.methods):
         print_text(sentence)
+
+
+MOST_LISTED = 12  # alternatives on the screen
+
+
+def _print_alternatives(release: Release, asked: ReleaseRequest) -> None:
+    """The numbered alternatives; of many, some from all over the front."""
+    numbers = range(0, len(release.front), -(-len(release.front) // MOST_LISTED) or 1)
+    rows = [
+        (str(number), entry.way, f"{entry.nwp:.4f}", f"{entry.effective_k:,}", f"{entry.suppressed:,}")
+        for number, entry in ((number, release.front[number]) for number in numbers)
+    ]
+    title = f"{len(rows)} of {len(release.front)} alternatives"
+    print_table(title, ("pick", "method", "loss", "k", "suppressed"), rows)
+    if asked.alternatives is not None:
+        print_text(
+            f"Kept: {asked.alternatives}. --alternatives {asked.alternatives} --pick N --out OUT writes number N."
+        )
 
 
 def survival(release: Release, target: str | None) -> dict[str, Any]:

@@ -8,7 +8,9 @@ from typing import Annotated, Literal
 import typer
 
 Table = Annotated[str, typer.Argument(metavar="IN", help="CSV or Parquet file of people, or address of a table.")]
-Out = Annotated[str, typer.Option(help="The release: CSV, Parquet, or address of a new table in the same database.")]
+Out = Annotated[
+    str | None, typer.Option(help="The release: CSV, Parquet, or address of a new table in the same database.")
+]
 K = Annotated[int, typer.Option(help="How many everyone hides among.")]
 SchemaFile = Annotated[Path | None, typer.Option(help="Document with the attributes and the order of answers.")]
 Attributes = Annotated[str | None, typer.Option(help="Quasi-identifiers, by commas; several sets by semicolons.")]
@@ -82,6 +84,12 @@ Within = Annotated[
 ]
 Seed = Annotated[int | None, typer.Option(help="Makes the search repeatable.")]
 Pick = Annotated[int | None, typer.Option(help="Write this alternative of the front, numbered from 0.")]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Show everything, with further alternatives; write no release.")
+]
+Alternatives = Annotated[
+    Path | None, typer.Option(help="File that keeps the numbered alternatives; with --pick they are read from it.")
+]
 Again = Annotated[bool, typer.Option("--again", help="Release an input that was released before; says what k remains.")]
 Epsilon = Annotated[
     float | None, typer.Option(hidden=True, help="Now: tacit synthesize.")

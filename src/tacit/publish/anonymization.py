@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tacit.errors import names_homes
+from tacit.errors import InvalidInput, names_homes
 from tacit.publish.comparison import compare
 from tacit.publish.manifests import answer_again, posed_again, read_private
-from tacit.publish.methods import find
+from tacit.publish.methods import Alternative, answer_of, find
 from tacit.publish.publication import Publication, pose_publication
 from tacit.publish.release import Release
 from tacit.publish.settings import Effort, Preferences, Protection, Settings
@@ -95,6 +95,14 @@ def find_release(publication: Publication, progress: Progress | None = None, beg
         compared = compare(publication, watch)
         return Release.of(compared.publication, compared.answer, compared)
     return Release.of(publication, find(publication, method, watch))
+
+
+def pick_kept(document: Mapping[str, Any], data: Any, number: int, people: Any = None) -> Release:
+    """Number N of the alternatives that a private manifest or a file of alternatives keeps; nothing is searched."""
+    front = [Alternative(**entry) for entry in document["front"]]
+    if not 0 <= number < len(front):
+        raise InvalidInput(f"There are the alternatives 0 to {len(front) - 1}, not {number}.")
+    return Release.of(*answer_of(posed_again(document, data, people), front[number]))
 
 
 def remake(private: str | Path | Mapping[str, Any], data: Any, people: Any = None) -> Release:

@@ -22,6 +22,7 @@ from tacit.schema import Attribute, Schema
 
 PUBLIC_FORMAT = "tacit-release/1"
 PRIVATE_FORMAT = "tacit-release-private/1"
+ALTERNATIVES_FORMAT = "tacit-alternatives/1"  # as a private manifest, of a try: no release was written
 
 
 def public_path(path: str | Path) -> Path:
@@ -159,14 +160,28 @@ def _readings(release: AnonymousTable) -> Mapping[str, Reading]:
     return source.readings if isinstance(source, CodedInput) else {}
 
 
-def read_private(path: str | Path) -> dict[str, Any]:
+def alternatives_document(release: AnonymousTable) -> dict[str, Any]:
+    """What makes every alternative of a release again from its input."""
+    return private_manifest(release) | {"format": ALTERNATIVES_FORMAT}
+
+
+def read_alternatives(path: str | Path) -> dict[str, Any]:
+    """Kept alternatives, of a try or of a release."""
+    return read_private(path, (ALTERNATIVES_FORMAT, PRIVATE_FORMAT), "kept alternatives (--alternatives F)")
+
+
+def read_private(
+    path: str | Path,
+    formats: tuple[str, ...] = (PRIVATE_FORMAT,),
+    what: str = "private manifest of a release. Give the file OUT.private.json",
+) -> dict[str, Any]:
     """A private manifest, refused where it is none."""
     try:
         document = json.loads(Path(path).read_text("utf-8"))
     except (OSError, ValueError):
         document = None
-    if not isinstance(document, dict) or document.get("format") != PRIVATE_FORMAT:
-        raise InvalidInput(f"{str(path)!r} is no private manifest of a release. Give the file OUT.private.json.")
+    if not isinstance(document, dict) or document.get("format") not in formats:
+        raise InvalidInput(f"{str(path)!r} holds no {what}.")
     return document
 
 

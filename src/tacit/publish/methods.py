@@ -45,11 +45,13 @@ class Alternative:
     cuts: str | None = None  # hexadecimal: a bit for every possible cut; None where the method alone says it
     hidden_cells: int = 0
     left_out: str = "rows"  # what the share of suppression is of: rows, cells (single ones too), or persons
+    k: int | None = None  # that local recoding was asked for, where it is another one than the publisher's
 
     @property
     def way(self) -> str:
         """The method in words, with what it may leave out."""
-        return in_words(self.method, self.suppress, self.left_out)
+        words = in_words(self.method, self.suppress, self.left_out)
+        return words if self.k is None else f"{words}, for k = {self.k}"
 
 
 LEFT_OUT = {"rows": "rows suppressed", "cells": "cells hidden", "persons": "persons without some rows"}
@@ -193,6 +195,29 @@ def proven(publication: Publication, answer: Answer, watch: Watch) -> Answer:
     # The loss is summed in another order than the bound, so rounding may put it a hair below.
     bound = min(proof.lower_bound, answer.nwp)
     return replace(answer, lower_bound=bound, interrupted=None if proof.complete or not watch.left else "proof")
+
+
+def answer_of(publication: Publication, alternative: Alternative) -> tuple[Publication, Answer]:
+    """What an alternative publishes, made again: from its cuts, or by local recoding, which draws nothing."""
+    posed = publication.with_suppression(alternative.suppress)
+    if alternative.cuts is not None:
+        return posed, of_cuts(posed, alternative.method, alternative.cuts)
+    posed = posed if alternative.k is None else posed.with_k(alternative.k)
+    return posed, find(posed, alternative.method, with_proof=False)
+
+
+def wider_alternatives(publication: Publication) -> tuple[Alternative, ...]:
+    """Local recoding for two and four times the k; none where so many rows or persons cannot be asked for."""
+    wider: list[Alternative] = []
+    if publication.problem.every is not None:
+        return ()
+    for k in (2 * publication.settings.protection.k, 4 * publication.settings.protection.k):
+        posed = publication.with_k(k)
+        if 2 * posed.problem.k > posed.problem.rows:
+            break
+        (entry,) = find(posed, "local", with_proof=False).front
+        wider.append(replace(entry, k=k))
+    return tuple(wider)
 
 
 def written_cuts(bits: Bits) -> str:

@@ -63,6 +63,13 @@ class Publication:
         problem = dataclasses.replace(self.problem, demand=self.problem.demand._replace(limit=self._limit(share)))
         return dataclasses.replace(self, settings=settings, problem=problem)
 
+    def with_k(self, k: int) -> Publication:
+        """The same publication where everyone hides among another number."""
+        settings = dataclasses.replace(self.settings, protection=dataclasses.replace(self.settings.protection, k=k))
+        scaled = k if self.persons is None else self.persons.scaled(k)
+        problem = dataclasses.replace(self.problem, demand=self.problem.demand._replace(k=scaled))
+        return dataclasses.replace(self, settings=settings, problem=problem)
+
     def _limit(self, share: float) -> int:
         return math.floor(share * self.problem.rows + 1e-9)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from tacit.errors import InvalidInput
 from tacit.publish.anonymous_table import AnonymousTable
 from tacit.publish.check import size_spread
 from tacit.publish.dimension import dimension_document
-from tacit.publish.methods import find, of_cuts
+from tacit.publish.methods import answer_of, wider_alternatives
 from tacit.publish.risk import BASIS_WORDS
 from tacit.publish.writing import write_file, write_table
 
@@ -29,11 +29,13 @@ class Release(AnonymousTable, Told):
         """The release of an alternative on the front; they are numbered from 0."""
         if not 0 <= number < len(self.front):
             raise InvalidInput(f"There are the alternatives 0 to {len(self.front) - 1}, not {number}.")
-        chosen = self.front[number]
-        publication = self.publication.with_suppression(chosen.suppress)
-        if chosen.cuts is not None:
-            return Release.of(publication, of_cuts(publication, chosen.method, chosen.cuts))
-        return Release.of(publication, find(publication, chosen.method))
+        return Release.of(*answer_of(self.publication, self.front[number]))
+
+    def explore(self) -> Release:
+        """The same release with further alternatives behind those of its front: local recoding for a greater k."""
+        known = {(entry.nwp, entry.effective_k) for entry in self.front}
+        wider = [entry for entry in wider_alternatives(self.publication) if (entry.nwp, entry.effective_k) not in known]
+        return replace(self, front=(*self.front, *wider))
 
     def write(self, path: str | Path, *, again: bool = False) -> Path:
         """Write the table, ``PATH.manifest.json`` to go with it, and ``PATH.private.json`` to stay with you.

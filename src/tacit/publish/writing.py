@@ -88,8 +88,8 @@ def write_file(release: AnonymousTable, path: Path, *, again: bool = False) -> W
                 release,
                 read_back(temporary, manifest | all_labels(release), parquet=parquet, people=people_of(release)),
             )
-        _write_document(public, manifest | {"verified": verified, "bytes": temporary.stat().st_size})
-        _write_document(private, private_manifest(release))
+        write_document(public, manifest | {"verified": verified, "bytes": temporary.stat().st_size})
+        write_document(private, private_manifest(release))
     return Written(path, verified, together, tuple(entry.path.name for entry in earlier), kindred)
 
 
@@ -105,7 +105,7 @@ def write_synthetic(release: SyntheticRelease, path: Path) -> Path:
             raise TacitError(
                 f"The release was not kept: {error}. This is a mistake in Tacit: please report it."
             ) from None
-        _write_document(public, manifest | {"bytes": temporary.stat().st_size})
+        write_document(public, manifest | {"bytes": temporary.stat().st_size})
     return path
 
 
@@ -136,7 +136,7 @@ def write_table(release: AnonymousTable, name: str) -> dict[str, Any]:
 def write_private(release: AnonymousTable, path: Path) -> Path:
     """The private manifest alone, for a release that became a table of a database."""
     with written_whole(path, private=True) as private:
-        _write_document(private, private_manifest(release))
+        write_document(private, private_manifest(release))
     return path
 
 
@@ -158,7 +158,7 @@ def _create_manifest(connection: Any, name: str, manifest: Mapping[str, Any]) ->
     connection.create_table(name, ibis.memtable({"manifest": [json.dumps(manifest, indent=1)]}))
 
 
-def _write_document(path: Path, document: Mapping[str, Any]) -> None:
+def write_document(path: Path, document: Mapping[str, Any]) -> None:
     """Write a document with one line for each of its keys."""
     lines = (f" {json.dumps(key)}: {json.dumps(value)}" for key, value in document.items())
     path.write_text("{\n" + ",\n".join(lines) + "\n}\n", "utf-8")
