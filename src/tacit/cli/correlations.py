@@ -10,7 +10,7 @@ import typer
 from tacit.cli.names import listed_names
 from tacit.cli.output import JsonFlag, note, print_json, print_table
 from tacit.cli.sampling import Clusters, Strata, Weights
-from tacit.cli.studies import AS_IT_IS, ReadingOptions
+from tacit.cli.studies import AS_IT_IS, UNWRITTEN, PaperOptions, ReadingOptions, draw_result
 from tacit.errors import InvalidInput
 
 
@@ -27,6 +27,8 @@ def correlations(
     clusters: Clusters = None,
     reading: ReadingOptions = AS_IT_IS,
     level: Annotated[float, typer.Option(help="Confidence level of the intervals.")] = 0.95,
+    plot: Annotated[Path | None, typer.Option(help="Picture of the estimates with their intervals.")] = None,
+    paper: PaperOptions = UNWRITTEN,
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
     """Correlate variables that were asked with devices, disguised under a scheme, or not disguised at all."""
@@ -34,6 +36,7 @@ def correlations(
     from tacit.cli.reading import read_reports
     from tacit.regression.data import given_devices
 
+    paper.check(plot)
     names = listed_names(attributes)
     if device:
         if scheme is not None:
@@ -47,6 +50,9 @@ def correlations(
         result = tacit.correlations(
             reports, names, sample=sample, weights=weights, strata=strata, clusters=clusters, level=level
         )
+    draw_result(result, plot)
+    if paper.write(result):
+        return
     if json:
         print_json(result.to_document())
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -10,7 +11,7 @@ import typer
 from tacit.cli.names import listed_names
 from tacit.cli.output import JsonFlag, note, print_json, print_table, print_text
 from tacit.cli.sampling import UNSAID, SampleOptions
-from tacit.cli.studies import AS_IT_IS, ReadingOptions
+from tacit.cli.studies import AS_IT_IS, UNWRITTEN, PaperOptions, ReadingOptions, draw_result
 from tacit.display import decimals, fixed_decimals, rounded_error
 
 if TYPE_CHECKING:
@@ -39,16 +40,22 @@ def prevalence(
     ] = None,
     answers: Annotated[str, typer.Option(help="The answers, where they are not no,yes.")] = "no,yes",
     level: Annotated[float, typer.Option(help="Confidence level of the intervals.")] = 0.95,
+    plot: Annotated[Path | None, typer.Option(help="Picture of the estimates with their intervals.")] = None,
+    paper: PaperOptions = UNWRITTEN,
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
     """Estimate how many carry a trait that was asked with a device, from a file as it is; only the named columns are read."""
     import tacit
 
+    paper.check(plot)
     result = tacit.prevalence(
         file, item, device, parameters, yes=yes, sample=sample, by=listed_names(by), control=control,
         answers=listed_names(answers), level=level, compare=compare, against=against, direct_item=direct_item,
         **reading.keywords(), **sampling.keywords(file),
     )  # fmt: skip
+    draw_result(result, plot)
+    if paper.write(result):
+        return
     if json:
         print_json(result.to_document())
         return

@@ -9,7 +9,7 @@ import typer
 
 from tacit.cli.output import JsonFlag, note, print_json, print_table
 from tacit.cli.sampling import UNSAID, SampleOptions
-from tacit.cli.studies import AS_IT_IS, ReadingOptions
+from tacit.cli.studies import AS_IT_IS, UNWRITTEN, PaperOptions, ReadingOptions
 from tacit.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -37,15 +37,15 @@ def regress(
     errors: Annotated[Errors | None, typer.Option(help="Errors from the information, scores, or both.")] = None,
     level: Annotated[float, typer.Option(help="Confidence level of the intervals.")] = 0.95,
     plot: Annotated[Path | None, typer.Option(help="Picture of the prediction along the first covariate.")] = None,
+    paper: PaperOptions = UNWRITTEN,
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
     """Regress an outcome on covariates where some of them were disguised."""
     import tacit
     from tacit.channel.scheme import Scheme
-    from tacit.cli.writing import check_picture
     from tacit.report.page import write_picture
 
-    check_picture(plot)
+    paper.check(plot)
     result = tacit.regress(
         file, formula, devices=_devices(formula, device or [], parameters),
         scheme=None if scheme is None else Scheme.read(scheme), family=family, sample=sample, yes=yes, errors=errors,
@@ -54,6 +54,8 @@ def regress(
     if plot is not None:
         covariate = next((term for term in result.terms if term != "Intercept"), None)
         write_picture(result.draw(covariate), plot)
+    if paper.write(result):
+        return
     if json:
         print_json(result.to_document())
         return

@@ -1,11 +1,18 @@
-"""Options that the commands for studies share: how a file is read."""
+"""Options that the commands for studies share: how a file is read, and what is written for a paper."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from tacit.cli.output import print_text
+from tacit.cli.writing import check_picture, check_writable
+
+if TYPE_CHECKING:
+    from tacit.display import Shown
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,3 +31,49 @@ class ReadingOptions:
 
 
 AS_IT_IS = ReadingOptions()
+
+
+@dataclass(frozen=True, kw_only=True)
+class PaperOptions:
+    """What is written of a result: its table, and the paragraph of a methods section."""
+
+    out: Annotated[Path | None, typer.Option(help="Write the table into this file (.csv, .tex, .html or .xlsx).")] = (
+        None
+    )
+    methods: Annotated[
+        bool, typer.Option("--methods", help="Print the paragraph for a methods section, and nothing else.")
+    ] = False
+
+    def check(self, plot: Path | None) -> None:
+        """Refuse, before the work, names under which nothing can be written."""
+        check_picture(plot)
+        check_writable(self.out)
+        if self.out is not None:
+            from tacit.report.tables import check_table_name
+
+            check_table_name(self.out)
+
+    def write(self, result: Any) -> bool:
+        """Write the table; print the methods, and say whether they were asked for."""
+        if self.out is not None:
+            from tacit.report.tables import write_table
+
+            write_table(result, self.out)
+        if self.methods:
+            print_text(result.methods_text())
+        return self.methods
+
+
+UNWRITTEN = PaperOptions()
+
+
+def draw_result(result: Shown, plot: Path | None) -> None:
+    """The picture of a result's rows with their intervals."""
+    if plot is None:
+        return
+    from tacit.display import new_figure
+    from tacit.report.page import write_picture
+
+    figure, axes = new_figure(7, 1 + 0.3 * min(len(result.shown_rows()), 40))
+    result.plot(axes)
+    write_picture(figure, plot)

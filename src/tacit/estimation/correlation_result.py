@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import NormalDist
 from typing import Any
 
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from tacit.channel.base import Array
 from tacit.display import Shown
 from tacit.estimation.complex_samples import SampleDesign
+from tacit.estimation.study_record import StudyRecord
 
 # Variances of answers below this many standard errors are not told from 0.
 LEAST_CERTAIN_VARIANCE = 1.96
@@ -47,6 +48,7 @@ class Correlations(Shown):
     n_reports: int
     level: float
     readings: tuple[str, ...] = ()  # what was not read as it stands
+    study: StudyRecord = field(default_factory=StudyRecord)
 
     plotted = "correlation"
 
@@ -69,6 +71,14 @@ class Correlations(Shown):
             for pair in self.pairs
         ]
 
+    def methods_text(self) -> str:
+        """The paragraph for a methods section, from what was really used."""
+        estimator = (
+            "Correlations are the unbiased covariances over the roots of the variances; covariances test independence"
+        )
+        tests = "Intervals hold all correlations that the covariance does not refute"
+        return self.study.methods(estimator, "from the law at each correlation", tests, self.level, (self.n_reports, 0))
+
     @property
     def matrix(self) -> Array:
         """The correlations as a symmetric matrix in the order of `names`; NaN where the reports do not tell."""
@@ -84,6 +94,7 @@ class Correlations(Shown):
         return {
             "n_reports": self.n_reports,
             "level": self.level,
+            "study": self.study.to_document(),
             "readings": list(self.readings),
             "values": {name: list(values) for name, values in self.values.items()},
             "correlations": [

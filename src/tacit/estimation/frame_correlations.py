@@ -29,6 +29,7 @@ from tacit.estimation.device_reports import DIRECT, MISSING
 from tacit.estimation.sample_columns import design_of
 from tacit.estimation.sample_laws import SampleLaws
 from tacit.estimation.simplex import floored
+from tacit.estimation.study_record import StudyRecord
 from tacit.table.study_columns import StudyReading, numbers_of
 
 
@@ -115,7 +116,9 @@ def frame_correlations(
         for one, other in itertools.combinations(names, 2)
     )
     values_of = {name: variable.values for name, variable in read.items()}
-    return Correlations(tuple(names), values_of, pairs, int(kept.sum()), level, tuple(notes))
+    return Correlations(
+        tuple(names), values_of, pairs, int(kept.sum()), level, tuple(notes), StudyRecord(made, columns)
+    )
 
 
 def _asked(

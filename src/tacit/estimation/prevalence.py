@@ -53,6 +53,7 @@ from tacit.estimation.prevalence_result import (
 )
 from tacit.estimation.sample_columns import design_of
 from tacit.estimation.sample_laws import SampleLaws, estimated
+from tacit.estimation.study_record import StudyRecord
 from tacit.table.study_columns import StudyReading, numbers_of
 
 if TYPE_CHECKING:
@@ -181,16 +182,19 @@ def prevalence(
     if table.num_rows == 0:
         raise InvalidInput("There are no rows, so nothing can be estimated.")
     design = design_of(table, columns, lonely, bootstrap=bootstrap, seed=seed)
+    record = StudyRecord({item: known}, columns, bootstrap, seed)
     if isinstance(known, MomentDesign):
         if watched is not None:
             raise InvalidInput(
                 "A control item tells inattention of devices with answers, and not of counts and amounts."
             )
-        return _moments(known, table, items, sample, direct_item, notes, (design, level, compare, against), groups)
+        return _moments(
+            known, table, items, sample, direct_item, notes, (design, level, compare, against, record), groups
+        )
     if direct_item is not None:
         raise InvalidInput("A direct question to all is combined with a list experiment. Leave out direct_item.")
     reports = _reports(table, known, item, sample, yes, notes)
-    return _Study(known, reports, design, watched, level, compare, against).result(table, groups)
+    return _Study(known, reports, design, watched, level, compare, against, record).result(table, groups)
 
 
 def _control(control: str | tuple[str, float] | None) -> tuple[str, float] | None:
@@ -228,7 +232,7 @@ def _moments(
     sample: str | None,
     direct_item: str | None,
     notes: Sequence[str],
-    settings: tuple[SampleDesign | None, float, str | None, float | None],
+    settings: tuple[SampleDesign | None, float, str | None, float | None, StudyRecord],
     groups: Sequence[str],
 ) -> Prevalence:
     """The study of a device whose reports are numbers."""
@@ -247,8 +251,9 @@ def _moments(
     numbers = Numbers(np.array(columns).T, device_reports.samples(table, sample, device), admits)
     check_counts(device, numbers, items)
     reports = _Reports(", ".join(items), None, np.where(numbers.answered, 0, MISSING), numbers.samples, tuple(notes))
-    design, level, compare, against = settings
-    return _MomentStudy(device, reports, design, None, level, compare, against, numbers).result(table, groups)
+    design, level, compare, against, record = settings
+    study = _MomentStudy(device, reports, design, None, level, compare, against, record, numbers)
+    return study.result(table, groups)
 
 
 @dataclass(frozen=True, eq=False)
@@ -260,6 +265,7 @@ class _Study:
     level: float
     compare: str | None
     against: float | None
+    record: StudyRecord
 
     def result(self, table: pa.Table, by: Sequence[str]) -> Prevalence:
         answered = self.reports.codes != MISSING
@@ -299,6 +305,7 @@ class _Study:
             warnings=tuple(self._warnings(estimates, compliance, n_without, empty)),
             overall=errors.equality(range(1, 1 + len(levels))) if levels else None,
             test=None if self.against is None else errors.test(0, self.against),
+            study=self.record,
             design_effect=self._design_effect(groups[0]),
         )
 

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tacit.display import Told, told_errors
+from tacit.display import Shown, told_errors
 from tacit.errors import UnknownName
 from tacit.estimation.moment_estimates import DesignEffect
 from tacit.estimation.result import ONE_ERROR
+from tacit.estimation.study_record import StudyRecord
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,7 @@ class GroupPrevalence:
 
 
 @dataclass(frozen=True, repr=False)
-class Prevalence(Told):
+class Prevalence(Shown):
     """How many carry a trait, from reports collected with a device.
 
     Attributes
@@ -141,7 +142,40 @@ class Prevalence(Told):
     warnings: tuple[str, ...] = field(default=())
     overall: OverallTest | None = None  # that all groups have one share
     test: ShareTest | None = None  # against the share that was given
+    study: StudyRecord = field(default_factory=StudyRecord)
     design_effect: DesignEffect | None = None  # of a list experiment: whether the list changed the other answers
+
+    plotted = "share"
+
+    def headline(self) -> str:
+        return f"{self.item}: {self.n_reports:,} reports by {self.device}; errors {self.errors}"
+
+    def shown_rows(self) -> list[dict[str, Any]]:
+        """The shares of all, then of every group, then what the device leaves open."""
+        parts = [("all", self.shares, self.parameters)]
+        others = [*self.groups, *([] if self.direct is None else [self.direct])]
+        parts += [(" ".join(group.answers.values()), group.shares, group.parameters) for group in others]
+        rows: list[dict[str, Any]] = []
+        for group, shares, parameters in parts:
+            rows += [{"group": group, **share.to_document()} for share in shares]
+            opened = {name: value.to_document() for name, value in parameters.items()}
+            rows += [
+                {"group": group, "answer": name, "share": value.pop("estimate")}
+                | {key: value[key] for key in ("constrained", "standard_error", "low", "high")}
+                for name, value in opened.items()
+            ]
+        return rows
+
+    def methods_text(self) -> str:
+        """The paragraph for a methods section, from what was really used."""
+        by_law = not self.design_effect and "mean" not in [share.answer for share in self.shares]
+        estimator = (
+            "Shares are unbiased estimates with weights of least variance; constrained shares are the most likely ones"
+            if by_law
+            else "Estimates are means of what each report adds to them"
+        )
+        counts = self.n_reports, self.n_missing
+        return self.study.methods(estimator, self.errors, "score" if by_law else "Wald", self.level, counts)
 
     def __getitem__(self, answer: str) -> AnswerShare:
 
@@ -168,6 +202,7 @@ class Prevalence(Told):
             "overall": None if self.overall is None else self.overall.to_document(),
             "test": None if self.test is None else self.test.to_document(),
             "design_effect": None if self.design_effect is None else self.design_effect.to_document(),
+            "study": self.study.to_document(),
             "readings": list(self.readings),
             "warnings": list(self.warnings),
         }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from tacit.count.weighted import SampleColumns
 from tacit.errors import InvalidInput, UnknownName
 from tacit.estimation.complex_samples import Lonely
 from tacit.estimation.intervals import checked_level
+from tacit.estimation.study_record import StudyRecord
 from tacit.regression.data import by_device, by_scheme, clear_frame, given_devices
 from tacit.regression.families import FAMILIES, FamilyName
 from tacit.regression.fitting import ERRORS, Errors, Fitting, FormulaData, Sampling
@@ -139,7 +140,9 @@ def regress(
     reading = StudyReading(tuple(missing_marks), sheet, skip_rows)
     rows = rows_of(data, study.columns, study.names, columns, reading, listed=asked)
     sampling = Sampling(columns, lonely, bootstrap, seed)
-    return Fitting(study.laid_out(rows.table), rows, formula, sampling, family, errors, level).result()
+    result = Fitting(study.laid_out(rows.table), rows, formula, sampling, family, errors, level).result()
+    record = StudyRecord(study.devices, columns, bootstrap, seed, None if known is None else known.hash)
+    return replace(result, study=record)
 
 
 def _opened(data: Any, scheme: Scheme | None) -> Any:

@@ -15,6 +15,7 @@ from scipy.special import chdtrc, fdtrc, ndtr, ndtri, stdtr, stdtrit
 from tacit.display import Shown, new_figure
 from tacit.errors import InvalidInput, UnknownName
 from tacit.estimation.intervals import interval_within
+from tacit.estimation.study_record import StudyRecord
 from tacit.regression.profile import Profile
 
 if TYPE_CHECKING:
@@ -165,6 +166,7 @@ class Regression(Shown):
     people: NDArray[np.intp] | None = field(default=None, repr=False)  # the row of each, where those alike share one
     profile: Profile | None = field(default=None, repr=False)
     readings: tuple[str, ...] = ()
+    study: StudyRecord = field(default_factory=StudyRecord, repr=False)
 
     plotted = "estimate"
 
@@ -400,6 +402,16 @@ class Regression(Shown):
         rows = [coefficient.to_document() for coefficient in self.coefficients]
         return rows + [dict.fromkeys(names) | {"term": name} | values for name, values in self.parameters.items()]
 
+    def methods_text(self) -> str:
+        """The paragraph for a methods section, from what was really used."""
+        fitted = (
+            "by maximum likelihood of the reports, given their law"
+            if self.method == "likelihood"
+            else "by solving the scores of the clear data with the weights that undo the disguise (corrected scores)"
+        )
+        estimator = f"The {self.family} model {self.formula} was fitted {fitted}"
+        return self.study.methods(estimator, self.errors, self.tests, self.level, (self.n_reports, self.n_missing))
+
     def summary(self) -> str:
         """The table of coefficients, with what was fitted and whom the errors are for."""
         head = (
@@ -440,6 +452,7 @@ class Regression(Shown):
             "coefficients": [coefficient.to_document() for coefficient in self.coefficients],
             "parameters": self.parameters,
             "converged": self.converged,
+            "study": self.study.to_document(),
             "readings": list(self.readings),
             "warnings": list(self.warnings),
         }
