@@ -40,7 +40,7 @@ def rewritten(path, table: pa.Table, **options) -> None:
 def test_the_promises_are_found_in_the_file(written):
     path, manifest = written
     found = read_back(path, manifest, parquet=path.suffix == ".parquet")
-    assert found.to_document() == {name: manifest["verified"][name] for name in ("k", "l", "t", "rows")}
+    assert found.to_document() == {name: manifest["verified"][name] for name in ("k", "l", "t", "rows", "one_answer")}
     assert found.k >= 4
     assert found.l >= 2
     assert found.t <= 0.1

@@ -84,6 +84,8 @@ class _Boxes:
             while self._open and self.lost < most:
                 # Taken off only with its successors at hand, so that an interruption loses no rows.
                 box, known = self._open[-1]
+                if progress:
+                    progress(settled / len(self.everything), "recoding")
                 tried = max(1, min(effort.cuts, effort.combinations // len(box)))
                 cut, below, above, lost = best_cut(rows, box, problem.demand, scratch, sides, tried, known)
                 if cut >= 0:
@@ -94,8 +96,6 @@ class _Boxes:
                 self._open.pop()
                 self.lost += lost
                 settled += len(box)
-                if progress:
-                    progress(settled / len(self.everything), "recoding")
         except KeyboardInterrupt:
             self.complete = False
 

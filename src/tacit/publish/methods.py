@@ -175,7 +175,7 @@ def trim(publication: Publication, local: Answer) -> Answer | None:
 
 def proven(publication: Publication, answer: Answer, watch: Watch) -> Answer:
     """The answer of a method, followed by the proof that is asked for, or that the time left allows."""
-    if answer.nwp < 1e-12:
+    if answer.nwp < 1e-12 and not publication.problem.demand.limit:
         return replace(answer, lower_bound=0.0)
     if not _proof_seconds(publication, answer.method, watch):
         return answer
