@@ -16,7 +16,7 @@ from tacit.design.predict import predicted_errors
 from tacit.design.split import best_recipe, over_subsets, over_supersets, split_questionnaire
 from tacit.design.targets import Target, class_targets, itemset_targets, table_targets
 from tacit.errors import InvalidInput, UnknownName
-from tacit.estimation.split_supports import SplitSupports
+from tacit.estimation.closed_supports import SplitSupports
 from tests.mine.itemset_checks import all_itemsets
 
 SCHEMA = Schema(tuple(Attribute(f"q{i}", tuple(f"a{code}" for code in range(d))) for i, d in enumerate((2, 3, 4))))

@@ -15,7 +15,7 @@ from tacit import Attribute, Dataset, Reports, Schema, Scheme, channels
 from tacit.count.protocol import Source
 from tacit.count.sources import sources
 from tacit.errors import NotEstimable
-from tacit.estimation import profile, table_subgroups, uncertainty
+from tacit.estimation import profile, subgroups, uncertainty
 from tacit.estimation.complex_samples import SampleDesign
 from tacit.estimation.conjunctions import _squares
 from tacit.estimation.contributions import _prior, counted_contributions
@@ -25,8 +25,8 @@ from tacit.estimation.group_parts import parts_for
 from tacit.estimation.mean import Mean, estimated_mean
 from tacit.estimation.pooling import AskedTable, pooled_contributions
 from tacit.estimation.product_rows import report_rows
-from tacit.estimation.subgroups import everybody
-from tacit.estimation.table_subgroups import TableSource, TableSubgroup
+from tacit.estimation.row_subgroups import everybody
+from tacit.estimation.subgroups import TableSource, TableSubgroup
 from tests.estimation.simulation import SCHEMA, SCHEMES, simulated
 
 PAIR = ("smokes", "age")
@@ -191,7 +191,7 @@ def test_sums_of_subgroups_are_small_where_they_fit(monkeypatch: pytest.MonkeyPa
 
 
 def test_tables_of_subgroups_are_pooled_while_they_have_few_attributes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(table_subgroups, "MOST_POOLED", 2)
+    monkeypatch.setattr(subgroups, "MOST_POOLED", 2)
     one, other = simulated(SCHEMES["gamma"], 200, 3), simulated(SCHEMES["warner"], 200, 4)
     several = TableSource(tuple(sources([one, other])), SCHEMA)
     assert several.table([], ["age", "sex"], "drinks") is not None

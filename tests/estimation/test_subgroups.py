@@ -10,9 +10,8 @@ from tacit import Reports, Scheme, channels
 from tacit.count.sources import sources
 from tacit.estimation import product_rows, row_subgroups
 from tacit.estimation.product_rows import class_rows, record_rows, report_rows
-from tacit.estimation.row_subgroups import RowSubgroup
-from tacit.estimation.subgroups import ModelledSubgroup, OpenSubgroup, Subgroup, everybody
-from tacit.estimation.table_subgroups import TableSource, TableSubgroup
+from tacit.estimation.row_subgroups import RowSubgroup, everybody
+from tacit.estimation.subgroups import ModelledSubgroup, OpenSubgroup, Subgroup, TableSource, TableSubgroup
 from tests.estimation.simulation import SCHEMA, SCHEMES, people, simulated
 
 ONE_SOURCE = [name for name in SCHEMES if name != "dealt"]

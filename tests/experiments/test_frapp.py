@@ -10,7 +10,7 @@ import tacit
 from tacit import Reports, Scheme, channels
 from tacit.bundled import census
 from tacit.dataset import Dataset
-from tacit.estimation.supports import supports_from
+from tacit.estimation.closed_supports import supports_from
 from tacit.experiments import frapp
 from tacit.experiments.frapp_bayes import bayes_gain
 from tacit.experiments.itemset_accuracy import Truth, accuracy_of_all, accuracy_of_found

@@ -13,14 +13,12 @@ from tacit import Reports, Scheme, channels, disguise
 from tacit.bundled import adult_nine, census
 from tacit.count import MemoryEngine
 from tacit.count import shown_counts as shown
+from tacit.count.sources import sources
 from tacit.errors import InvalidInput, NotEstimable, UnknownName
-from tacit.estimation import supports
+from tacit.estimation.closed_supports import ShownSupports, SplitSupports, supports_from
 from tacit.estimation.contributions import counted_contributions
 from tacit.estimation.mean import estimated_mean
-from tacit.estimation.shown_supports import ShownSupports
-from tacit.estimation.split_supports import SplitSupports
-from tacit.estimation.supports import Supports, supports_from
-from tacit.estimation.table_supports import TableSupports
+from tacit.estimation.supports import Supports, TableSupports
 from tacit.mine import FrequentItemsets
 from tacit.mine.apriori import Threshold, search
 from tests.mine.itemset_checks import all_itemsets, by_items, by_mlxtend, by_pyfim, dataset
@@ -156,7 +154,7 @@ def test_each_scheme_takes_the_way_with_a_closed_form(name: str) -> None:
 def test_closed_forms_agree_with_estimated_tables(name: str) -> None:
     """Supports, errors and covariances of all sub-itemsets, against those of `tacit.estimate`."""
     reports = disguise(DATA, SCHEMES[name], seed=2)
-    closed, general = supports_from(reports), TableSupports(supports.sources(reports))
+    closed, general = supports_from(reports), TableSupports(sources(reports))
     for length in range(1, len(NAMES) + 1):
         for names, codes in prepared(closed, length).items():
             mine, errors = closed.estimates(names, codes)
@@ -188,7 +186,7 @@ def test_covariances_are_those_of_what_every_report_adds(name: str) -> None:
 
 def added_covariances(reports: tacit.Reports, names: tuple[str, ...], codes: np.ndarray) -> np.ndarray:
     """Of all sub-itemsets of each itemset, from the contributions of each report."""
-    (source,) = supports.sources(reports)
+    (source,) = sources(reports)
     rows = reports.table
     added = np.stack(
         [
@@ -209,7 +207,7 @@ def added_covariances(reports: tacit.Reports, names: tuple[str, ...], codes: np.
 
 def counted_errors(reports: tacit.Reports, names: tuple[str, ...]) -> np.ndarray:
     """Of the cells of an estimated table, from the reports as they came."""
-    found = supports.sources(reports)
+    found = sources(reports)
     return np.sqrt(estimated_mean(found, names, DATA.schema.shape(names)).moment_variances())
 
 

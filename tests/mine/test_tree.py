@@ -22,8 +22,7 @@ from tacit.estimation.conjunctions import weights_for
 from tacit.estimation.group_parts import parts_for
 from tacit.estimation.mean import estimated_mean
 from tacit.estimation.row_subgroups import RowSubgroup
-from tacit.estimation.subgroup_numbers import ClassShares
-from tacit.estimation.subgroups import Subgroup
+from tacit.estimation.subgroups import ClassShares, Subgroup
 from tacit.mine import _tree_kernels as kernels
 from tacit.mine import disguised_accuracy
 from tacit.mine.count_sources import Method, counted_subgroup, ordered_sources

@@ -1,4 +1,7 @@
-"""Subgroups of people who are told of by product rows: every number is a sum over the rows that still say something."""
+"""Subgroups of people who are told of by product rows: every number is a sum over the rows that still say something.
+
+`everybody` is the door: from product rows where reports are such and few enough to hold, else from one table after the other.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.channel.base import Array
+from tacit.count.protocol import Source
 from tacit.estimation._row_kernels import add_kinds, add_pairs, add_rows, name_kinds, weigh_kinds
-from tacit.estimation.product_rows import Kinds, ProductRows, Rows
+from tacit.estimation.product_rows import Kinds, ProductRows, Rows, report_rows
 from tacit.estimation.result import ErrorRule, Sampling
-from tacit.estimation.subgroup_numbers import AnswerBreakdown, Choice, ClassShares, Codes
+from tacit.estimation.sampled_sources import is_weighted
+from tacit.estimation.subgroups import AnswerBreakdown, Choice, ClassShares, Codes, Subgroup, TableSource, TableSubgroup
 from tacit.estimation.uncertainty import counted_covariance
-from tacit.schema import Attribute
+from tacit.schema import Attribute, Schema
 
 # Rows that have lost a group are folded into one where they are this share of all, and at least so many.
 FOLDED, FEWEST_FOLDED = 0.25, 64
@@ -227,6 +232,26 @@ class RowSubgroup:
             left = _folded(left, np.diff(kinds.first))
         is_sparse = len(kinds.cells) > max(MANY_KINDS, 4 * len(left.counts))
         return _without_unused(left, kinds) if is_sparse else (left, kinds)
+
+
+def everybody(origins: Sequence[Source], schema: Schema, target: str, *, with_errors: bool = True) -> Subgroup:
+    """All people behind some sources, by the classes of a target.
+
+    Without errors of the tables, where nobody will ask for them, they are quicker.
+    """
+    # Questions of which each respondent reports only some are told of table by table, as far as they go.
+    rows = None
+    if len(origins) == 1 and tells_all(origins[0]) and not is_weighted(origins):
+        rows = report_rows(origins[0])
+    if rows is not None:
+        return RowSubgroup.everybody(rows, target, schema.attributes, with_errors)
+    return TableSubgroup(TableSource(tuple(origins), schema), target, {})
+
+
+def tells_all(source: Source) -> bool:
+    """Whether no routed group is dealt in parts, so that all its answers have a joint estimate."""
+    routed = [group for group in source.questionnaire.groups if group.records is not None]
+    return all(group.channel.margin(range(len(group.names))).is_invertible() for group in routed)
 
 
 def _products_of(cells: NDArray[np.int64], factors: Array) -> Array:

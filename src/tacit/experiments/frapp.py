@@ -19,8 +19,8 @@ from tacit.channel import randomized_gamma_diagonal
 from tacit.channel.scheme import Scheme
 from tacit.dataset import Dataset
 from tacit.disguising import disguise
-from tacit.estimation.likely_supports import most_likely_supports
-from tacit.estimation.supports import Supports, supports_from
+from tacit.estimation.closed_supports import supports_from
+from tacit.estimation.supports import Supports, most_likely_supports
 from tacit.experiments.frapp_bayes import bayes_gain
 from tacit.experiments.itemset_accuracy import Accuracy, Truth, accuracy_of_all, accuracy_of_found
 from tacit.experiments.itemset_schemes import Contestant, condition_numbers, contestants

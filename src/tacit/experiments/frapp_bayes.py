@@ -15,7 +15,8 @@ from tacit.dataset import Dataset
 from tacit.design.split import split_questionnaire
 from tacit.design.targets import class_targets
 from tacit.disguising import disguise
-from tacit.estimation.supports import Supports, supports_from
+from tacit.estimation.closed_supports import supports_from
+from tacit.estimation.supports import Supports
 from tacit.experiments.registry import PublishedComparison, StudyTable
 from tacit.reports import Reports
 

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from tacit.channel.base import Array
 from tacit.dataset import Dataset
-from tacit.estimation.sub_itemsets import Names
-from tacit.estimation.supports import Supports
+from tacit.estimation.supports import Names, Supports
 from tacit.mine.itemset_result import Itemsets
 
 Tables = Mapping[Names, Array]

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from tacit.channel.base import Array
 from tacit.count.shown_counts import Level
 from tacit.errors import NotEstimable
-from tacit.estimation.sub_itemsets import Codes, Names, keys
-from tacit.estimation.supports import Supports
+from tacit.estimation.supports import Codes, Names, Supports, keys
 
 # Supports are sums of floats: one that equals the threshold must not fall below it by rounding.
 ROUNDING = 1e-12

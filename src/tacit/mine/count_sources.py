@@ -14,19 +14,17 @@ from tacit.count.protocol import Source
 from tacit.count.remembered import Remembered, remembered
 from tacit.count.sources import ReportSource, sources, true_schema
 from tacit.errors import InvalidInput
-from tacit.estimation.class_tables import ClassTables
 from tacit.estimation.contributions import counted_contributions
 from tacit.estimation.group_parts import columns_of, parts_for
 from tacit.estimation.likelihood import has_orbits, most_likely
 from tacit.estimation.product_rows import class_rows, record_rows
-from tacit.estimation.row_subgroups import RowSubgroup
+from tacit.estimation.row_subgroups import RowSubgroup, everybody, tells_all
 from tacit.estimation.subgroups import (
+    ClassTables,
     ModelledSubgroup,
     OpenSubgroup,
     Subgroup,
     effective_people,
-    everybody,
-    tells_all,
 )
 from tacit.joint import JointModel, fit_joint
 from tacit.joint.classes import LatentClasses

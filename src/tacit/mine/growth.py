@@ -22,8 +22,7 @@ from scipy.special import ndtri
 from tacit.channel.base import Array
 from tacit.errors import NotEstimable
 from tacit.estimation.result import Sampling
-from tacit.estimation.subgroup_numbers import AnswerTable, Choice, ClassShares, Codes
-from tacit.estimation.subgroups import Subgroup
+from tacit.estimation.subgroups import AnswerTable, Choice, ClassShares, Codes, Subgroup
 from tacit.mine import _tree_kernels as kernels
 from tacit.mine.tree import Branch, Node
 from tacit.schema import Attribute

@@ -10,8 +10,8 @@ from sklearn.base import BaseEstimator
 
 from tacit.count.sources import ReportSource, sources
 from tacit.errors import InvalidInput, UnknownName
-from tacit.estimation.likely_supports import most_likely_supports
-from tacit.estimation.supports import Supports, supports_from
+from tacit.estimation.closed_supports import supports_from
+from tacit.estimation.supports import Supports, most_likely_supports
 from tacit.mine.apriori import Search, Threshold, search
 from tacit.mine.certainty import certain, checked_certainty, in_order, noise_in_words, noisy_lengths
 from tacit.mine.itemset_result import Itemsets

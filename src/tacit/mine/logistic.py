@@ -25,7 +25,7 @@ from tacit.count.abilities import distinct_rows
 from tacit.count.protocol import Source
 from tacit.count.sources import ReportSource
 from tacit.errors import InvalidInput, NotEstimable
-from tacit.estimation.class_tables import ClassTable, ClassTables
+from tacit.estimation.subgroups import ClassTable, ClassTables
 from tacit.mine.classifier import ReportClassifier, checked_class_shares, checked_target
 from tacit.mine.count_sources import ordered_sources
 from tacit.mine.division import joint_model

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from tacit.channel.base import Array
 from tacit.count.sources import ReportSource
 from tacit.errors import NotEstimable, TacitError, UnknownName
-from tacit.estimation.class_tables import ClassTable, ClassTables
+from tacit.estimation.subgroups import ClassTable, ClassTables
 from tacit.joint.classes import LatentClasses
 from tacit.mine.classifier import ReportClassifier, checked_class_shares, checked_target
 from tacit.mine.count_sources import learned_from, modelled_pairs, ordered_sources, pairs_may_pay

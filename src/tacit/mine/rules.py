@@ -19,7 +19,7 @@ from tacit.channel.base import Array
 from tacit.display import Told, decimals, fixed_decimals, rounded_error, told_lines
 from tacit.errors import InvalidInput, UnknownName
 from tacit.estimation.intervals import share_intervals
-from tacit.estimation.sub_itemsets import Codes, Names, members
+from tacit.estimation.supports import Codes, Names, members
 from tacit.mine.apriori import Candidates
 from tacit.mine.certainty import above, discoveries
 from tacit.mine.itemset_result import Itemsets
