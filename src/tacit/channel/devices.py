@@ -13,11 +13,12 @@ goes wherever a channel goes, and `tacit.prevalence` analyses what was collected
 
 from __future__ import annotations
 
+import inspect
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -307,154 +308,34 @@ def _in_words(sample: Sample) -> str:
     return f"{chances or 'this matrix'}" + ("" if sample.name is None else f" (sample {sample.name})")
 
 
-def warner(p: Given, answers: Sequence[str] = YES_NO) -> DeviceDesign:
-    """The question or its opposite: the truth with chance `p` (Warner 1965).
+def _maker(name: str) -> Callable[..., DeviceDesign]:
+    """The function that makes a device of the catalogue: its parameters are those of the device, in their order."""
+    device = DEVICES[name]
+
+    def make(*values: Any, **named: Any) -> DeviceDesign:
+        given = signature.bind(*values, **named).arguments
+        answers = given.pop("answers", YES_NO)
+        return design(name, given, answers)
+
+    kinds = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    parameters = [
+        inspect.Parameter(key, kinds, default=None if key in device.optional else inspect.Parameter.empty)
+        for key in device.parameters
+    ]
+    if device.many_answers:
+        parameters.append(inspect.Parameter("answers", kinds, default=YES_NO))
+    signature = inspect.Signature(parameters, return_annotation="DeviceDesign")
+    meanings = "".join(
+        f"    {key} : number or str\n        {why[0].upper()}{why[1:]}.\n" for key, why in device.parameters.items()
+    )
+    if device.many_answers:
+        meanings += "    answers : sequence of str\n        The answers, where they are not no and yes.\n"
+    source = f" ({device.source})" if device.source else ""
+    make.__doc__ = f"""{device.title}{source}: {device.law}.
 
     Parameters
     ----------
-    p : number or str
-        Chance of the truth, such as ``"3/4"``.
-    answers : sequence of str
-        The answers, where they are not no and yes.
-
-    Returns
-    -------
-    DeviceDesign
-        The device with its law, which goes wherever a channel or a device is asked for.
-
-    Raises
-    ------
-    NotEstimable
-        Where the reports would carry nothing.
-
-    Examples
-    --------
-    >>> round(warner("3/4").amplification, 6)
-    3.0
-    """
-    return design("warner", {"p": p}, answers)
-
-
-def unrelated_question(p: Given, y: Given = None, answers: Sequence[str] = YES_NO) -> DeviceDesign:
-    """The sensitive question with chance `p`, else a harmless one of known share `y`; without `y` two samples.
-
-    Parameters
-    ----------
-    p : number or str
-        Chance of the sensitive question; of two samples a mapping.
-    y : number or str, optional
-        Known share of yes to the harmless question. Without it two samples are needed, and it is estimated.
-    answers : sequence of str
-        The answers, where they are not no and yes.
-
-    Returns
-    -------
-    DeviceDesign
-        The device with its law, which goes wherever a channel or a device is asked for.
-
-    Raises
-    ------
-    NotEstimable
-        Where the reports would carry nothing.
-
-    Examples
-    --------
-    >>> round(unrelated_question("1/2", "1/12").amplification, 6)
-    13.0
-    """
-    return design("unrelated-question", {"p": p, "y": y}, answers)
-
-
-def forced_response(truth: Given, yes: Given = None, answers: Sequence[str] = YES_NO) -> DeviceDesign:
-    """The truth with chance `truth`, a forced yes with chance `yes`, else a forced no.
-
-    Parameters
-    ----------
-    truth : number or str
-        Chance that the truth is told.
-    yes : number or str, optional
-        Chance of a forced yes. Of more than two answers a list with a chance for each; evenly if not said.
-    answers : sequence of str
-        The answers, where they are not no and yes.
-
-    Returns
-    -------
-    DeviceDesign
-        The device with its law, which goes wherever a channel or a device is asked for.
-
-    Raises
-    ------
-    NotEstimable
-        Where the reports would carry nothing.
-
-    Examples
-    --------
-    >>> round(forced_response("2/3", "1/6").amplification, 6)
-    5.0
-    """
-    return design("forced-response", {"truth": truth, "yes": yes}, answers)
-
-
-def crosswise(p: Given) -> DeviceDesign:
-    """Same or different answers to the question and to a harmless one of known share `p`.
-
-    Parameters
-    ----------
-    p : number or str
-        Known share of yes to the harmless question.
-
-    Returns
-    -------
-    DeviceDesign
-        The device with its law, which goes wherever a channel or a device is asked for.
-
-    Raises
-    ------
-    NotEstimable
-        Where the reports would carry nothing.
-
-    Examples
-    --------
-    >>> crosswise("1/4").reports
-    ('different', 'same')
-    """
-    return design("crosswise", {"p": p})
-
-
-def triangular(p: Given) -> DeviceDesign:
-    """Neither, or at least one, of the sensitive trait and a harmless one of known share `p`.
-
-    Parameters
-    ----------
-    p : number or str
-        Known share of the harmless trait.
-
-    Returns
-    -------
-    DeviceDesign
-        The device with its law, which goes wherever a channel or a device is asked for.
-
-    Raises
-    ------
-    NotEstimable
-        Where the reports would carry nothing.
-
-    Examples
-    --------
-    >>> triangular("1/4").amplification
-    inf
-    """
-    return design("triangular", {"p": p})
-
-
-def mangat(p: Given) -> DeviceDesign:
-    """Carriers say yes; the others say no with chance `p`.
-
-    Parameters
-    ----------
-    p : number or str
-        Chance that somebody without the trait says no.
-
+{meanings}
     Returns
     -------
     DeviceDesign
@@ -465,161 +346,21 @@ def mangat(p: Given) -> DeviceDesign:
     NotEstimable
         Where the reports would carry nothing.
     """
-    return design("mangat", {"p": p})
+    make.__name__ = make.__qualname__ = name.replace("-", "_")
+    make.__signature__ = signature  # type: ignore[attr-defined]
+    return make
 
 
-def kuk(p1: Given, p2: Given, k: int = 1) -> DeviceDesign:
-    """The number of red cards in `k` draws from the pack of carriers (share `p1` red) or of the others (`p2`).
-
-    Parameters
-    ----------
-    p1, p2 : number or str
-        Share of red cards in the pack of carriers and in that of the others.
-    k : int
-        Number of draws.
-
-    Returns
-    -------
-    DeviceDesign
-        The device with its law, which goes wherever a channel or a device is asked for.
-
-    Raises
-    ------
-    NotEstimable
-        Where the reports would carry nothing.
-    """
-    return design("kuk", {"p1": p1, "p2": p2, "k": k})
-
-
-def mirrored_question(p: Given) -> DeviceDesign:
-    """The question as it stands with chance `p`, else its mirror image.
-
-    Parameters
-    ----------
-    p : number or str
-        Chance of the question as it stands.
-
-    Returns
-    -------
-    DeviceDesign
-        The device with its law, which goes wherever a channel or a device is asked for.
-
-    Raises
-    ------
-    NotEstimable
-        Where the reports would carry nothing.
-    """
-    return design("mirrored-question", {"p": p})
-
-
-def disguised_response(p: Given) -> DeviceDesign:
-    """Yes and no as the colour of a card: each pack shows its own colour with chance `p`.
-
-    Parameters
-    ----------
-    p : number or str
-        Chance that a pack shows its own colour.
-
-    Returns
-    -------
-    DeviceDesign
-        The device with its law, which goes wherever a channel or a device is asked for.
-
-    Raises
-    ------
-    NotEstimable
-        Where the reports would carry nothing.
-    """
-    return design("disguised-response", {"p": p})
-
-
-def cheating_detection(p: Mapping[str, Given] | str, no: Mapping[str, Given] | Given = None) -> DeviceDesign:
-    """A forced yes with a different chance in each of two samples: carriers, others, and those who say no to all.
-
-    With `no`, the chance of a forced no, it is the symmetric form: then a no proves nothing either.
-
-    Parameters
-    ----------
-    p : mapping or str
-        The chance in each sample, such as ``"1:1/6,2:5/6"``.
-    no : mapping or str, optional
-        Chance of a forced no in each sample.
-
-    Returns
-    -------
-    DeviceDesign
-        The device with its law, which goes wherever a channel or a device is asked for.
-
-    Raises
-    ------
-    NotEstimable
-        Where the reports would carry nothing.
-    """
-    return design("cheating-detection", {"p": p, "no": no})
-
-
-def stochastic_lie_detector(p: Mapping[str, Given] | str) -> DeviceDesign:
-    """Carriers are asked directly, the others by Mangat's device: two samples tell how honest carriers are.
-
-    Parameters
-    ----------
-    p : mapping or str
-        The chance in each sample, such as ``"1:1/6,2:5/6"``.
-
-    Returns
-    -------
-    DeviceDesign
-        The device with its law, which goes wherever a channel or a device is asked for.
-
-    Raises
-    ------
-    NotEstimable
-        Where the reports would carry nothing.
-    """
-    return design("stochastic-lie-detector", {"p": p})
-
-
-def extended_crosswise(p: Mapping[str, Given] | str) -> DeviceDesign:
-    """The crosswise model with `p` in one sample and 1-p in the other, which tests whether it is followed.
-
-    Parameters
-    ----------
-    p : mapping or str
-        The harmless share in each sample: p and 1-p.
-
-    Returns
-    -------
-    DeviceDesign
-        The device with its law, which goes wherever a channel or a device is asked for.
-
-    Raises
-    ------
-    NotEstimable
-        Where the reports would carry nothing.
-    """
-    return design("extended-crosswise", {"p": p})
-
-
-def matrix(rows: Given, reports: Sequence[str] | None = None, answers: Sequence[str] = YES_NO) -> DeviceDesign:
-    """Any law ``rows[report][truth]``.
-
-    Parameters
-    ----------
-    rows : sequence of rows
-        The chances: a row for each report, a column for each truth.
-    reports : sequence of str, optional
-        Names of the reports.
-    answers : sequence of str
-        The answers, where they are not no and yes.
-
-    Returns
-    -------
-    DeviceDesign
-        The device with its law, which goes wherever a channel or a device is asked for.
-
-    Raises
-    ------
-    NotEstimable
-        Where the reports would carry nothing.
-    """
-    return design("matrix", {"rows": rows, "reports": reports}, answers)
+warner = _maker("warner")
+unrelated_question = _maker("unrelated-question")
+forced_response = _maker("forced-response")
+crosswise = _maker("crosswise")
+triangular = _maker("triangular")
+mangat = _maker("mangat")
+kuk = _maker("kuk")
+mirrored_question = _maker("mirrored-question")
+disguised_response = _maker("disguised-response")
+cheating_detection = _maker("cheating-detection")
+stochastic_lie_detector = _maker("stochastic-lie-detector")
+extended_crosswise = _maker("extended-crosswise")
+matrix = _maker("matrix")
