@@ -36,10 +36,10 @@ demo: setup
 test: setup
 	$(BIN)/python -m pytest -n $(WORKERS)
 
-# What is fast and touches every package, for while one works; and what the uncommitted change reaches.
+# What is fast and touches every package, one case of each test, for while one works; and what the uncommitted change reaches.
 QUICK := not slow and not spark and not postgres and not browser
 quick: setup
-	$(BIN)/python -m pytest -n $(WORKERS) -m '$(QUICK)' tests
+	$(BIN)/python -m pytest -n $(WORKERS) -m '$(QUICK)' --one-case tests
 
 near: setup
 	@tests=$$($(BIN)/python -m tools.near $(if $(BASE),--base $(BASE))); \

@@ -34,7 +34,16 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     return TogetherScheduling(config, log)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--one-case", action="store_true", help="Run the first case only of each test that has several.")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--one-case"):
+        first = {item.nodeid.partition("[")[0]: item for item in reversed(items)}
+        further = [item for item in items if first[item.nodeid.partition("[")[0]] is not item]
+        config.hook.pytest_deselected(items=further)
+        items[:] = [item for item in items if item not in set(further)]
     for item in items:
         if item.get_closest_marker("spark"):
             # Py4J leaves its sockets to the garbage collector.

@@ -86,6 +86,7 @@ def test_the_base_designs_disguises_estimates_measures_and_plans(answers: list[t
         assert code == 0, (command, err)
 
 
+@pytest.mark.slow
 def test_what_needs_an_extra_says_so_in_one_sentence(answers: list[tuple[int, str, str]]) -> None:
     for (command, extra), (code, out, err) in zip(EXTRA, answers[len(BASE) :], strict=True):
         assert code == 2, command

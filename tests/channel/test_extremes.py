@@ -59,6 +59,7 @@ def never_kept() -> tuple[Any, tuple[int, ...]]:
     return {"some": 1, "kept": {"bits": [0, ONE]}, "others": {"bits": [ONE, ONE]}}, (2,)
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(closed())
 @example(never_kept())

@@ -82,6 +82,7 @@ def test_the_buckets_are_those_of_least_variance() -> None:
         assert 0.5 <= chosen / (gamma + 1) <= 2
 
 
+@pytest.mark.slow
 def test_a_report_is_a_bucket_and_a_seed(tmp_path: Path) -> None:
     scheme = asked(1000, 7.4, Attribute("sex", ("f", "m")))
     rows = {"code": [f"c{code % 1000}" for code in range(3000)], "sex": ["f", "m", "m"] * 1000}

@@ -73,6 +73,7 @@ def test_every_draw_followed_gives_the_declared_law(channel: Channel, bits: int)
     assert_samples_exactly(channel, bits)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("channel", "bits"),
     [

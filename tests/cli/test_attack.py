@@ -44,6 +44,7 @@ def test_what_is_known_reveals_the_group(files: tuple[Path, Path]) -> None:
     assert "100.0%" in outcome.out
 
 
+@pytest.mark.slow
 def test_reports_alone_give_estimates(files: tuple[Path, Path], tmp_path: Path) -> None:
     scheme, truth = files
     reports = tmp_path / "reports.parquet"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.cli.run import refused, tacit
 
 
@@ -16,6 +18,7 @@ def test_the_ways_stand_in_one_table() -> None:
     assert "needs no prior holds whatever the truth is" in outcome.out
 
 
+@pytest.mark.slow
 def test_the_json_answer_is_for_the_data(tmp_path: Path) -> None:
     data = tmp_path / "people.csv"
     data.write_text("smokes\n" + "no\n" * 60 + "yes\n" * 40)

@@ -33,6 +33,7 @@ def test_the_json_answer_can_be_recomputed() -> None:
         assert point["gamma"] is None or point["gamma"] > 1
 
 
+@pytest.mark.slow
 def test_several_methods_come_together_with_a_picture(tmp_path: Path) -> None:
     out, plot = tmp_path / "front.json", tmp_path / "front.png"
     outcome = tacit(

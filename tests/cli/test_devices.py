@@ -51,6 +51,7 @@ def test_the_published_power():
     assert "power 0.9869" in tacit("plan", *forced, *test).out
 
 
+@pytest.mark.slow
 def test_power_gives_respondents_and_a_plot(tmp_path):
     plot = tmp_path / "power.svg"
     outcome = tacit(

@@ -58,6 +58,7 @@ def test_a_file_is_disguised_and_the_truth_estimated(folder: Path, source: str, 
     assert sum(c["probability"] for c in cells.values()) == pytest.approx(1)
 
 
+@pytest.mark.slow
 def test_a_small_file_is_estimated_without_pandas_or_compilers(folder: Path) -> None:
     arguments = [
         "tacit",
@@ -326,6 +327,7 @@ def test_a_channel_that_hides_nothing_is_named_before_its_reports_go_out(folder:
     assert "Some reports tell the answer for certain, as the scheme's chances leave no other: smokes." in told
 
 
+@pytest.mark.slow
 def test_a_command_that_the_system_ends_leaves_nothing_behind(folder: Path) -> None:
     # The progress is told once a batch is written: the system ends the command there.
     script = """

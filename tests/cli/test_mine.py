@@ -125,6 +125,7 @@ def test_refusals(folder: Path) -> None:
     assert tacit(*several, "--json").json["n_reports"] == 220 + 699
 
 
+@pytest.mark.slow
 def test_the_best_model_is_chosen_and_told(folder: Path) -> None:
     options = ("--test", folder / "test.parquet", "--truth", folder / "truth.parquet")
     answer = tacit(*mine(folder, "best", *options, "--json")).json
@@ -172,6 +173,7 @@ def test_two_parties_tables_are_joined_on_a_key(parties: Path, kind: str) -> Non
     assert "a scheme for each" in refused(*command, "--class", "Class", "--join", "id")
 
 
+@pytest.mark.slow
 def test_the_best_model_of_two_parties_is_told_in_words(parties: Path) -> None:
     command = ("mine", "best", parties / "one.parquet", parties / "other.parquet", "--scheme", parties / "one.json")
     told = tacit(*command, "--scheme", parties / "other.json", "--class", "Class", "--join", "id", "--folds", 2)

@@ -79,6 +79,7 @@ def test_bad_input_is_refused(files: tuple[Path, Path], tmp_path: Path) -> None:
         run(reports, "--scheme", other)
 
 
+@pytest.mark.slow
 def test_noise_is_not_called_found(tmp_path: Path) -> None:
     """All of House Votes in one gamma-diagonal group once gave 270 itemsets, a support of 308,202 among them."""
     from tacit.bundled import binary_votes

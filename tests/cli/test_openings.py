@@ -67,6 +67,7 @@ def test_an_estimate_opens_its_reports_twice(folder: Path, name: str, options: t
 PUBLISH = ("--k", "5", "--attributes", "age,sex,town", "--sensitive", "ill", "--out")
 
 
+@pytest.mark.slow
 def test_publish_opens_its_table_four_times(people: Path) -> None:
     """For what stands before its rows, for its values, for its fingerprint, for its codes; it was 15 times."""
     assert openings(people, "publish", "people.csv", *PUBLISH, "first.csv") <= 4
@@ -95,6 +96,7 @@ def test_a_head_says_how_much_a_file_holds(people: Path) -> None:
     assert read_metadata(people) is None
 
 
+@pytest.mark.slow
 def test_a_line_of_names_may_be_longer_than_what_is_looked_at(folder: Path) -> None:
     names = [f"column_{number}_{'x' * 100}" for number in range(12_000)]
     (folder / "wide.csv").write_text(",".join(names) + "\n" + ",".join("1" for _ in names) + "\n", encoding="utf-8")

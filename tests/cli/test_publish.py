@@ -72,6 +72,7 @@ def test_a_misspelled_column_to_drop_is_refused(table, tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_people_read_words(table, tmp_path):
     answer = tacit(
         "publish",
@@ -168,6 +169,7 @@ def stored(table, tmp_path):
     return f"sqlite:///{file}?table=people"
 
 
+@pytest.mark.slow
 def test_a_database_table_is_published_and_checked(stored, table, tmp_path, monkeypatch):
     wishes = (
         "--k",
@@ -196,6 +198,7 @@ def test_a_database_table_is_published_and_checked(stored, table, tmp_path, monk
     assert checked.json["k"] == ours.json["effective_k"]
 
 
+@pytest.mark.slow
 def test_a_table_goes_into_the_database_of_its_input_only(stored, table, tmp_path):
     elsewhere = f"sqlite:///{tmp_path / 'other.db'}?table=hidden"
     for given in (stored, table):
@@ -221,6 +224,7 @@ def test_a_report_never_overwrites_a_file_of_the_release(table, tmp_path, name):
 FULL = OSError(errno.ENOSPC, "No space left on device")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("what", "error"),
     [
@@ -287,6 +291,7 @@ def test_roles_are_never_written_over_their_table(table):
     assert table.read_bytes() == people
 
 
+@pytest.mark.slow
 def test_roles_are_written_mended_and_used(table, tmp_path):
     file = tmp_path / "roles.yaml"
     answer = tacit("roles", table, "--out", file, "--json")
@@ -325,6 +330,7 @@ def test_a_second_release_is_refused_before_the_search_and_again_says_what_remai
     assert any("the k of all together is" in warning for warning in again.json["warnings"])
 
 
+@pytest.mark.slow
 def test_an_alternative_is_picked_and_the_report_shows_the_menu(table, tmp_path):
     wishes = (*ALL, "--method", "search", "--prefer-bias", 0.05, *QUICK)
     page = tmp_path / "report.html"
@@ -410,6 +416,7 @@ def test_one_attribute_is_told_nothing_of_tables_of_two(table, tmp_path):
     assert "oefficients" not in done.out
 
 
+@pytest.mark.slow
 def test_what_was_counted_from_the_file_is_said_as_the_field_names_it(table, tmp_path):
     wishes = (*KNOWN, "--sensitive", "illness", "--k", 3, "--method", "search", *QUICK)
     done = tacit("publish", table, *wishes, "--beta", 20, "--out", tmp_path / "a.csv")

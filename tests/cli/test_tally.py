@@ -359,6 +359,7 @@ def test_a_survey_in_its_store_is_tallied_as_its_reports_come(store: str) -> Non
     assert "not what is asked for now" in refused(*watching[:-1], "--order", 1)
 
 
+@pytest.mark.slow
 def test_days_of_a_store_add_up_to_all_of_its_reports(store: str) -> None:
     def watched(day: int) -> package.Tally:
         watch = StoreWatch(store, None, Path("t.parquet"), Path("days"), package.Tally.of)

@@ -70,6 +70,7 @@ def _out(line: str) -> Path:
     return next(Path(word) for word in line.split() if word.startswith("OUT"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", WRITING)
 def test_an_unrelated_file_stays_and_an_output_is_replaced(folder: Path, line: str) -> None:
     out = _out(line)
@@ -101,6 +102,7 @@ def test_unrelated_files_beside_an_output_stay(folder: Path, line: str, beside: 
     assert not _out(line).exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", [*WRITING, *MENDED])
 def test_pipes_and_dangling_links_are_named_and_links_are_followed(folder: Path, line: str) -> None:
     out = _out(line)

@@ -77,6 +77,7 @@ def counted(table: Table, question: Question[Any]) -> Any:
     return answer[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [0, 100])
 @pytest.mark.parametrize("compiled_from", [0, 1 << 60])
 def test_tallies_of_partitions_add_up(rows: int, compiled_from: int, monkeypatch: pytest.MonkeyPatch) -> None:

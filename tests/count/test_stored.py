@@ -85,6 +85,7 @@ def test_a_file_without_a_note_is_a_warning(tmp_path: Path) -> None:
         StoredReports.open(tmp_path / "reports.csv", PLAIN)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("address", ["{folder}/reports.csv", "duckdb:///{folder}/reports.duckdb?table=reports"])
 def test_a_long_count_in_an_interactive_session_prints_nothing(tmp_path: Path, address: str) -> None:
     """DuckDB draws a bar on standard output where there is no script: in notebooks, consoles and `python -c`."""

@@ -92,6 +92,7 @@ def test_parts_of_one_table_give_the_estimate_of_the_whole_to_the_last_digit() -
     np.testing.assert_array_equal(whole.standard_errors, parts.standard_errors)
 
 
+@pytest.mark.slow
 def test_trees_and_itemsets_are_grown_from_tallies() -> None:
     rows = reports(channels.gamma_diagonal(9), 5, rows=3000)
     tally = Tally.of(rows)

@@ -51,6 +51,7 @@ def test_nothing_is_offered_where_no_group_is_flipped_as_a_whole() -> None:
     assert design_scheme(BINARY, [["a", "b", "c", "d"]], gamma=19).alternatives == ()
 
 
+@pytest.mark.slow
 def test_a_guesser_gets_less_from_what_is_offered() -> None:
     truth = binary_breast_cancer()
     chosen = Scheme.of(truth.schema, [(truth.schema.names, channels.flip(0.7))])

@@ -118,6 +118,7 @@ def test_labels_say_what_a_report_says() -> None:
     assert report_labels(leaning, prior, ["a", "b", "c"]) == ("rather one of a, b", "rather c")
 
 
+@pytest.mark.slow
 def test_the_table_and_the_plot_show_every_method(front) -> None:
     from tacit.report.plots import draw_fronts
 

@@ -228,6 +228,7 @@ def test_more_than_forty_answers_are_refused() -> None:
         exact_front(np.full(41, 1 / 41), 1000, delta=0.75)
 
 
+@pytest.mark.slow
 def test_generated_vertices_give_the_listed_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     listed = exact_front(SKEWED, 1000, delta=0.7, privacy=0.45).points[0]
     monkeypatch.setattr("tacit.design.column_generation.FEW_VERTICES", 8)

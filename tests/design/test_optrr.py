@@ -32,6 +32,7 @@ def polished():
         return optimal_front(FIVE, records=1000, delta=0.8, generations=300, seed=11, slots=200)
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_front() -> None:
     fronts = [optimal_front(FIVE, delta=0.8, generations=60, seed=3, polish=False) for _ in range(2)]
     np.testing.assert_array_equal(fronts[0].privacies, fronts[1].privacies)
@@ -68,6 +69,7 @@ def test_it_is_nowhere_above_warner(polished) -> None:
     assert above_warner(polished) <= 1 + 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("prior", "delta"),
     [
@@ -187,6 +189,7 @@ def test_an_interrupt_keeps_the_front_found_so_far() -> None:
     assert all(point.lower_bound for point in front.points)
 
 
+@pytest.mark.slow
 def test_closeness_counts_near_guesses_in_part() -> None:
     front = optimal_front(FIVE, delta=0.8, generations=100, seed=1, accuracy=closeness(5), slots=100)
     assert any("No lower bound" in warning for warning in front.warnings)

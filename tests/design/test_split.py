@@ -90,6 +90,7 @@ def test_one_questionnaire_that_holds_everything_is_a_plain_scheme() -> None:
     assert not design.scheme.is_dealt
 
 
+@pytest.mark.slow
 def test_predictions_agree_with_simulation() -> None:
     """Root mean squares over all itemsets of a length: within ten in a hundred, as the chance of twelve surveys allows."""
     truth = census()

@@ -64,6 +64,7 @@ def test_shares_within_a_clear_group_are_binomial() -> None:
     assert exact.low < within.interval().low[0, 1] < within.interval().high[0, 1] < exact.high  # mid-p lies within
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", list(SCHEMES_HERE))
 def test_shares_and_differences_cover(scheme: str) -> None:
     yes, repeats = np.array([0.2, 0.6, 0.05]), 100
@@ -120,6 +121,7 @@ def test_a_group_that_may_be_empty_says_nothing() -> None:
         assert cell["probability"] is None or np.isfinite(cell["probability"])
 
 
+@pytest.mark.slow
 def test_all_intervals_hold_together() -> None:
     names, hits, separate, repeats = ("smokes", "age"), 0, 0, 150
     truth = marginal(names)
@@ -139,6 +141,7 @@ def test_two_answers_need_no_wider_intervals() -> None:
     assert simultaneous_level(found, 0.95) == pytest.approx(0.95, abs=0.003)
 
 
+@pytest.mark.slow
 def test_results_show_themselves() -> None:
     found = tacit.estimate(simulated(SCHEMES["gamma"], 300, 1), ["smokes", "age"])
     compared = found.compare("age")

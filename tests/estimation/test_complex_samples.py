@@ -65,6 +65,7 @@ def test_the_direct_case_is_that_of_samplics(survey, taylor):
     assert found.standard_error == pytest.approx(expected.stderror, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_groups_are_domains_of_the_whole_design(survey, taylor):
     expected = taylor(survey, domain=survey["sex"])
     found = tacit.prevalence(survey, "trait", CLEAR, by="sex", **DESIGN)
@@ -154,6 +155,7 @@ def test_a_bootstrap_of_one_is_refused():
         SampleDesign.of(4).bootstrap(1)
 
 
+@pytest.mark.slow
 def test_repeats_have_the_linearised_error(survey):
     linear = tacit.prevalence(survey, "trait", "warner", "p=.9", by="sex", **DESIGN)
     again = tacit.prevalence(survey, "trait", "warner", "p=.9", by="sex", bootstrap=400, seed=1965, **DESIGN)

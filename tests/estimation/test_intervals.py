@@ -317,6 +317,7 @@ def every_report(people: int, theta: float, truth: np.ndarray) -> list[tuple[Rep
     return [(beside_public(one, theta), float(multinomial.pmf(one.ravel(), people, chances.ravel()))) for one in counts]
 
 
+@pytest.mark.slow
 def test_a_rare_answer_beside_a_public_one_is_covered_when_schemes_are_pooled() -> None:
     # Judged where the pooled estimate put everybody else, it was .80.
     truth = np.array([[0.499, 0.499], [0.001, 0.001]])

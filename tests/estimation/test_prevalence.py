@@ -322,6 +322,7 @@ def test_a_confidence_level_lies_between_0_and_1(level):
         tacit.prevalence({"x": ["yes"] * 3 + ["no"] * 7}, "x", "warner", "p=.7", level=level)
 
 
+@pytest.mark.slow
 def test_a_share_with_an_unknown_one_beside_it_is_covered_where_nobody_carries():
     """Of 22 and 22 people, a tenth with the harmless trait: what is open is not taken to be what chance made of it."""
     first, second = (binom.pmf(range(7), 22, chance) for chance in (0.025, 0.075))
@@ -335,6 +336,7 @@ def test_a_share_with_an_unknown_one_beside_it_is_covered_where_nobody_carries()
     assert opens > 0.94  # .816 with one error wherever it is
 
 
+@pytest.mark.slow
 def test_differences_of_small_groups_cover_and_are_tested_at_their_level():
     """Two groups of 20, asked by Warner's device with .8, of each of which half carry: every outcome that matters."""
     chances = binom.pmf(range(21), 20, 0.5)

@@ -175,6 +175,7 @@ def test_replicates_and_a_bootstrap_have_the_linearised_error_and_reach_differen
     )
 
 
+@pytest.mark.slow
 def test_a_database_adds_replicate_weights_too(tmp_path):
     pytest.importorskip("ibis")
     import pyarrow as pa

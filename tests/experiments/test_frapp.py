@@ -51,6 +51,7 @@ def test_measures_by_hand() -> None:
     assert accuracy.published_support_error(1) == pytest.approx((10 + 0 + 20) / 4)
 
 
+@pytest.mark.slow
 def test_the_split_questionnaire_reaches_its_marks() -> None:
     """Support error, false negatives and false positives, all lengths together, in the mean of ten surveys."""
     found = frapp.outcome(CENSUS, TRUTH, FIELD["split, by itemset counts"], range(10))
@@ -123,6 +124,7 @@ def test_the_whole_study_says_what_was_published_and_what_was_found() -> None:
     assert len(drawn.collections) == len(drawn.get_legend_handles_labels()[1])  # bars of deviation for each mechanism
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("small")
 def test_a_health_table_gets_the_same_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def field(schema: Schema, gamma: float, counts: dict[int, float]) -> tuple[Contestant, ...]:

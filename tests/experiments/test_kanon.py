@@ -39,6 +39,7 @@ def test_the_wanted_k_is_reached(result):
         assert row[3] >= wanted
 
 
+@pytest.mark.slow
 def test_a_smaller_preferred_bias_makes_the_release_fairer(result):
     biases = [float(row[2]) for row in result.tables[4].rows]
     assert biases[-1] < biases[0]

@@ -29,6 +29,7 @@ def test_the_likelihood_estimate_of_exact_shares_is_the_truth() -> None:
     np.testing.assert_allclose(iterative.most_likely(matrix, matrix @ prior), prior, atol=1e-3)
 
 
+@pytest.mark.slow
 def test_the_iterative_check_compares_at_equal_privacy() -> None:
     prior = named_prior("gamma", 5)
     warner = optimal_front(prior, delta=0.75, method="warner")
@@ -53,6 +54,7 @@ def test_attributes_without_a_shared_privacy_are_told_apart() -> None:
     assert optrr._adult_table(panels).rows[0][-2:] == ("none shared", "-")
 
 
+@pytest.mark.slow
 def test_operators_and_polish_stand_side_by_side_with_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tacit.design.polish.LEVELS", 3)
     monkeypatch.setattr("tacit.design.polish.RANDOM_STARTS", 1)

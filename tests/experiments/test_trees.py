@@ -35,6 +35,7 @@ def test_what_was_published_holds(result: StudyResult) -> None:
     assert said["Breast Cancer: more groups"] is True
 
 
+@pytest.mark.slow
 def test_guarded_splits_do_better_with_more_groups(result: StudyResult) -> None:
     gains = [row.ours for row in result.comparisons if "guarded splits, " in row.what]
     assert len(gains) == 3

@@ -128,6 +128,7 @@ def test_dealt_questionnaires_are_fitted_together() -> None:
     assert fitted.table(["b", "c"]).probabilities[1, 1] == pytest.approx(0.42, abs=0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("recipe", [channels.flip(0.8), channels.mask(0.8), channels.subset(2, 9)])
 def test_stored_reports_give_the_same_model(tmp_path: Path, recipe: object) -> None:
     truth = bimodal(2000, 4)

@@ -55,6 +55,7 @@ def some(target: str) -> dict[str, object]:
     return {name: usual[name] for name in ("majority", "naive Bayes", "naive Bayes as if true", "tree as if true")}
 
 
+@pytest.mark.slow
 def test_the_usual_choice_averages_what_the_tests_cannot_tell_apart(
     votes: Reports, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -73,6 +74,7 @@ def test_the_usual_choice_averages_what_the_tests_cannot_tell_apart(
     assert len(choice.to_document()["candidates"]) == 5
 
 
+@pytest.mark.slow
 def test_of_named_models_one_is_taken(votes: Reports) -> None:
     choice = tacit.choose_model(some("Class"), votes, folds=3)
     assert choice.chosen in some("Class")

@@ -41,6 +41,7 @@ def false_and_found(certainty: float | None, seeds: range) -> tuple[int, int]:
     return wrong, found
 
 
+@pytest.mark.slow
 def test_false_discoveries_are_as_rare_as_asked_for() -> None:
     wrong, found = false_and_found(0.95, range(40))
     # A share of at most .05 is expected; so many false ones among `found` have a chance below 1e-6.
@@ -48,6 +49,7 @@ def test_false_discoveries_are_as_rare_as_asked_for() -> None:
     assert found > 40 * 4  # and it still finds
 
 
+@pytest.mark.slow
 def test_without_a_certainty_the_same_reports_mislead() -> None:
     wrong, found = false_and_found(None, range(40))
     assert wrong > binom.isf(FALSE_ALARM, found, 0.05)

@@ -129,6 +129,7 @@ def test_adult_is_the_same_by_cube_tallies_and_totals(
     assert found == {items: support for items, support in by_pyfim(data, 0.1).items() if len(items) <= 4}
 
 
+@pytest.mark.slow
 def test_many_questions_are_the_same_by_cube_and_by_bits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Enough pairs for the way of wide questionnaires; answers of one group, of several, and public ones."""
     names = [f"q{i}" for i in range(12)]

@@ -37,6 +37,7 @@ def test_on_clear_data_the_logit_is_that_of_scikit_learn() -> None:
     assert ours.converged_
 
 
+@pytest.mark.slow
 def test_a_logit_from_disguised_reports_comes_close_to_that_from_the_truth() -> None:
     truth, fresh = additive(8000, 1), additive(4000, 2)
     scheme = Scheme.of(truth.schema, [([name], channels.uniform_perturbation(0.7)) for name in truth.schema.names])

@@ -143,6 +143,7 @@ def unrelated(rows: int) -> Dataset:
     return Dataset.from_arrow({name: [str(code) for code in codes] for name, codes in columns.items()})
 
 
+@pytest.mark.slow
 def test_where_nothing_is_told_the_majority_is_chosen() -> None:
     """Ten flips near one half: accuracies have errors of many times one, and some model always seems to be good."""
     truth = unrelated(800)
@@ -180,6 +181,7 @@ def test_both_kinds_of_evidence_are_weighed_by_their_errors() -> None:
     assert nobody[1] > nobody[0]
 
 
+@pytest.mark.slow
 def test_models_are_named_once_each_and_taken_by_name(votes: Reports) -> None:
     models = [tacit.TreeClassifier("Class", max_depth=1), tacit.TreeClassifier("Class"), DecisionTreeClassifier()]
     choice = tacit.choose_model(models, votes, target="Class")
@@ -193,6 +195,7 @@ def test_models_are_named_once_each_and_taken_by_name(votes: Reports) -> None:
     assert named.model.target == "Class"
 
 
+@pytest.mark.slow
 def test_tallies_and_dealt_questionnaires_are_divided_too(votes: Reports) -> None:
     models = [MajorityClassifier("Class"), tacit.NaiveBayesClassifier("Class")]
     counted = Tally.of(votes)
@@ -225,6 +228,7 @@ def test_refusals(votes: Reports) -> None:
         tacit.cross_validate(MajorityClassifier("Class"), votes[:0])
 
 
+@pytest.mark.slow
 def test_a_model_that_cannot_be_estimated_is_named_with_the_reason() -> None:
     """Bits do not look like answers, so nothing can be learned from them as if they were true."""
     reports = simulated(SCHEMES["mask"], 800, 2)

@@ -48,6 +48,7 @@ def test_refusals() -> None:
         TreeClassifier().fit(np.array([["a"], ["b"]]), np.array([0, 1])).pruned(clear(ASIDE))
 
 
+@pytest.mark.slow
 def test_reports_that_never_ask_together_take_the_split_away() -> None:
     tree = TreeClassifier("class").fit(clear(GROWN_ON))
     schema = tree.schema_

@@ -48,6 +48,7 @@ def metrics_of(reports: Reports, items: frozenset[str]) -> dict[str, tuple[float
     return {metric: (getattr(rule, metric).value, getattr(rule, metric).standard_error) for metric in METRICS}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", [JOINT, SPLIT], ids=["joint", "split"])
 def test_errors_of_every_metric_are_true(scheme: Scheme) -> None:
     """z-scores over surveys of people drawn from a population; the covariances of the three supports matter here."""

@@ -105,6 +105,7 @@ def test_pruning_counts_level_by_level_too(tmp_path: Path, monkeypatch: pytest.M
     assert shape(smaller) == shape(tree.pruned(further).tree_)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("scheme", "store"), CASES)
 def test_naive_bayes_takes_at_most_three_scans(scheme: str, store: str, tmp_path: Path) -> None:
     reports = reports_of(scheme)
@@ -117,6 +118,7 @@ def test_naive_bayes_takes_at_most_three_scans(scheme: str, store: str, tmp_path
         np.testing.assert_allclose(one.shares, other.shares, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("scheme", "store"), CASES)
 def test_itemsets_and_rules_take_at_most_three_scans_a_length(scheme: str, store: str, tmp_path: Path) -> None:
     reports = reports_of(scheme)

@@ -234,6 +234,7 @@ def test_likelihood_is_not_taken_where_it_is_slow() -> None:
     assert TreeClassifier("drinks").fit(simulated(SCHEMES["dealt"], 500, 1)).method_ == "inversion"
 
 
+@pytest.mark.slow
 def test_near_one_half_likelihood_finds_what_inversion_cannot() -> None:
     """At theta = .51 the inverted shares say nothing, but the whole joint table still does. Without guards, to see it."""
     truth = binary_breast_cancer()

@@ -54,6 +54,7 @@ def test_the_document_nests_every_node(tree: TreeClassifier) -> None:
     assert document["class_shares"] == {"no": 0.75, "yes": 0.25}
 
 
+@pytest.mark.slow
 def test_the_picture_shows_every_drawn_node() -> None:
     model = TreeClassifier("drinks", splits="multiway", significance=0).fit(simulated(SCHEMES["gamma"], 3000, 2))
     figure = model.plot(max_depth=2)

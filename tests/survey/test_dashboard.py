@@ -322,6 +322,7 @@ def test_a_tree_is_mined_from_the_reports_and_can_be_applied_by_the_page(tmp_pat
     store.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["bayes", "logistic", "best"])
 def test_any_model_is_offered_for_a_second_round(tmp_path: Path, model: str) -> None:
     store, survey = announced(tmp_path)
@@ -406,6 +407,7 @@ def test_no_classifier_is_offered_where_no_second_round_was_announced(filled: tu
         offer_classifier(store, survey, "smokes")
 
 
+@pytest.mark.slow
 def test_counting_in_the_database_says_the_same_as_counting_in_memory(store: Store) -> None:
     groups = "groups:\n  - {questions: [drinks], channel: {kind: mask, p: 0.8}}\n"
     from tacit.estimation import estimate
@@ -494,6 +496,7 @@ def test_weights_of_many_people_do_not_become_a_filter(few: tuple[Store, StoredS
     assert "fewer than 30 of equal weight" in together["warnings"][-1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["member", "region", "smokes"])
 def test_models_say_nothing_of_a_few_people(few: tuple[Store, StoredSurvey], target: str) -> None:
     store, survey = few

@@ -207,6 +207,7 @@ def test_true_differences_are_certain_and_noise_is_no_finding(server: SurveyServ
     assert "no certain difference" in groups["mood"].verdict
 
 
+@pytest.mark.slow
 def test_noise_is_called_a_difference_in_few_surveys(tmp_path: Path) -> None:
     """No question depends on the shift: of 40 surveys at most so many may show any certain difference."""
     from scipy.stats import binom

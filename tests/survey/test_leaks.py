@@ -252,6 +252,7 @@ BRANCHES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", BRANCHES)
 def test_worst_cases_of_public_branches_that_exclude_each_other_do_not_multiply(case: str) -> None:
     definition = branching(*BRANCHES[case])
@@ -266,6 +267,7 @@ def test_worst_cases_of_public_branches_that_exclude_each_other_do_not_multiply(
     assert page["gamma"] < 0.9 * multiplied
 
 
+@pytest.mark.slow
 @pytest.mark.soak
 def test_random_questionnaires_keep_their_promises_and_a_leak_or_a_wrong_label_would_be_noticed() -> None:
     """One test for all: making and enumerating the questionnaires takes far longer than looking at them."""

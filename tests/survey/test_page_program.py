@@ -43,6 +43,7 @@ def test_the_page_draws_the_same_report_from_the_same_words(cases: list[Case]) -
         assert runs[-1]["used"] == next(used) - 1
 
 
+@pytest.mark.slow
 @BATCHES
 @given(st.lists(programs(), min_size=30, max_size=50))
 def test_the_page_works_out_the_same_law_and_figures(cases: list[Case]) -> None:

@@ -286,6 +286,7 @@ def random_parts(rng: np.random.Generator, names: int, parts: int) -> list[list[
     return made
 
 
+@pytest.mark.slow
 def test_the_page_and_python_find_the_worst_public_situation_for_all_parts_together() -> None:
     """Random parts against every situation written out; beyond the limit both state the same bound."""
     rng = np.random.default_rng(16)

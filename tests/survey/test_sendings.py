@@ -28,6 +28,7 @@ def documents(*texts: str) -> list[dict[str, Any]]:
     return [Definition.from_yaml(text).document for text in texts]
 
 
+@pytest.mark.slow
 def test_forty_devices_that_change_from_yes_to_no_are_estimated_at_no() -> None:
     waves = [Definition.from_yaml(SMALL.replace("name: health", f"name: health{number}")) for number in (1, 2)]
     answers = [{"age": "below 30", "smokes": smokes, "drinks": "no"} for smokes in ("yes", "no")]

@@ -662,6 +662,7 @@ def test_a_database_in_trouble_is_answered_with_try_again(
     assert answer.json() == {"error": "The server's database takes nothing at present. Please try again soon."}
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_answered_with_try_again_and_loses_nothing(
     client: TestClient, server: SurveyServer, survey: StoredSurvey
 ) -> None:
@@ -675,6 +676,7 @@ def test_a_full_disk_is_answered_with_try_again_and_loses_nothing(
     assert put(client, survey).status_code == 201
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_no_request_makes_the_server_fail(

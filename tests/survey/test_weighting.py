@@ -69,6 +69,7 @@ def raked_truth() -> float:
     return float((ANSWERS * weights * SMOKES).sum())
 
 
+@pytest.mark.slow
 def test_weighted_shares_have_the_errors_that_are_stated() -> None:
     scores = []
     for seed in range(250):

@@ -208,6 +208,7 @@ def test_everything_is_disguised_unless_said(tmp_path: Path) -> None:
     assert [name for name, one in questions(document).items() if one["sensitive"]] == ["smokes", "brand", "where"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chosen", [{"public": ["brand", "age"]}, {"sensitive": ["smokes"]}], ids=str)
 def test_follow_ups_of_a_sensitive_question_inherit_it_with_their_conditions(tmp_path: Path, chosen: Any) -> None:
     document, left_out = carried_over(workbook(tmp_path / "form.xlsx"), **chosen)
@@ -450,6 +451,7 @@ def test_the_short_forms_of_surveyjs_are_understood(tmp_path: Path) -> None:
     Definition.from_yaml(questionnaire_text(document, "work.json", left_out))
 
 
+@pytest.mark.slow
 def test_what_changes_a_question_of_surveyjs_is_carried_over_or_named(tmp_path: Path) -> None:
     agrees = [{"value": "yes", "text": "I agree"}, {"value": "no", "text": "I do not"}]
     elements = [

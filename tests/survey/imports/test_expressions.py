@@ -51,6 +51,7 @@ def test_a_condition_is_carried_over(text: str, when: Any) -> None:
     assert draft().when(text) == when
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [
