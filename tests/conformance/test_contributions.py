@@ -15,6 +15,7 @@ from tacit.channel.codes import row_products
 from tacit.channel.recipe import Recipe
 from tacit.count.protocol import Source
 from tacit.count.sources import sources
+from tacit.disguising import disguise_table
 from tacit.estimation.contributions import asked_parts, counted_contributions
 from tacit.estimation.mean import Mean, Wanted, estimated_mean
 from tacit.estimation.sampled_sources import sampled_mean, sources_with_samples
@@ -22,7 +23,7 @@ from tacit.mine.count_sources import counted_subgroup, ordered_sources
 from tacit.randomness import SeededRandomness
 from tacit.table import Table
 from tests.channel.routed_groups import records_of, scheme_of
-from tests.estimation.simulation import SCHEMA, SCHEMES, disguised, simulated
+from tests.estimation.simulation import SCHEMA, SCHEMES, simulated
 
 PAIR = ("smokes", "age")
 ALONE = [name for name in SCHEMES if name != "dealt"]
@@ -80,7 +81,9 @@ def test_the_mean_of_a_routed_block_is_unbiased_on_its_legal_records(recipe: Rec
     people = random.choice(truth.size, 400, p=truth.reshape(-1))
     columns = np.unravel_index(people, truth.shape)
     table = Table(scheme.schema, {k: v.astype("u1") for k, v in zip(("filter", "f0", "sex"), columns, strict=True)})
-    mean = estimated_mean(sources(disguised(table, scheme, SeededRandomness(3))), ("filter", "f0", "sex"), (2, 3, 2))
+    mean = estimated_mean(
+        sources(disguise_table(table, scheme, SeededRandomness(3))), ("filter", "f0", "sex"), (2, 3, 2)
+    )
     there = mean.at(truth)
     np.testing.assert_allclose(there.probabilities, truth, atol=1e-9)
     expected = mean.covariance("population", truth)

@@ -14,12 +14,12 @@ import pytest
 
 import tacit
 from tacit import Attribute, Reports, Schema, Scheme, channels, devices
+from tacit.disguising import disguise_table
 from tacit.mine import FrequentItemsets
 from tacit.mine.count_sources import counted_subgroup, ordered_sources
 from tacit.mine.growth import Grower, SplitRules
 from tacit.randomness import SeededRandomness
 from tacit.table import Table
-from tests.estimation.simulation import disguised
 
 SCHEMA = Schema(
     (Attribute("cheated", ("no", "yes")), Attribute("group", ("x", "y", "z")), Attribute("sex", ("f", "m")))
@@ -48,7 +48,7 @@ def reports_of(scheme: Scheme) -> Reports:
         "group": group,
         "sex": rng.random(3000) < 0.4,
     }
-    return disguised(Table(SCHEMA, {k: v.astype("u1") for k, v in codes.items()}), scheme, SeededRandomness(8))
+    return disguise_table(Table(SCHEMA, {k: v.astype("u1") for k, v in codes.items()}), scheme, SeededRandomness(8))
 
 
 def of_everybody(reports: Reports) -> Iterator[tuple[str, Numbers]]:

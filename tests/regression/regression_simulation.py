@@ -139,7 +139,7 @@ class _Data(FormulaData):
 class _Sampling(Sampling):
     sample: SampleDesign | None = None
 
-    def design(self, rows: AlikeRows) -> SampleDesign | None:
+    def design(self, rows: AlikeRows, kept: Any) -> SampleDesign | None:
         return self.sample
 
 
