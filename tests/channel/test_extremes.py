@@ -155,6 +155,14 @@ def test_a_number_of_the_truths_half_tells_exactly_so_much_of_the_first_answers(
     assert among_first(program, (size,), asked) == listed_among(program, size, asked)
 
 
+@given(size=st.integers(3, 7), share=CHANCES, data=st.data())
+@settings(max_examples=60, deadline=None)
+def test_a_set_tells_exactly_so_much_of_the_first_answers(size: int, share: int, data: st.DataObject) -> None:
+    asked, members = data.draw(st.integers(2, size)), data.draw(st.integers(1, size - 1))
+    program = {"toss": share, "heads": {"subset": [members, 1]}, "tails": {"subset": [members, 0]}}
+    assert among_first(program, (size,), asked) == listed_among(program, size, asked)
+
+
 @pytest.mark.parametrize(("size", "buckets", "width"), [(3, 4, 3), (4, 4, 3), (5, 4, 4), (3, 2, 2), (5, 2, 3)])
 def test_a_bucket_of_a_public_hash_tells_at_most_so_much_and_exactly_so_among_four(
     size: int, buckets: int, width: int

@@ -92,7 +92,7 @@ def test_a_purpose_asks_only_for_what_it_needs(data, out):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--for", "itemsets"), "one of itemsets:3, bayes:CLASS or tables"),
+        (("--for", "itemsets"), "one of itemsets:3, bayes:CLASS, tables"),
         (("--for", "itemsets:many"), "needs a length"),
         (("--for", "trees:3"), "'trees:3' is none"),
         (("--for", "itemsets:2", "--groups", "smokes"), "--groups cannot be given with it"),

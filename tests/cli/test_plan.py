@@ -77,3 +77,35 @@ def test_shares_are_understood_as_percent_and_fractions(scheme):
     refused = tacit("plan", scheme, "--margin", "four")
     assert refused.code == 2
     assert "'four' is no share: give a number such as .04, 4% or 1/25." in refused.err
+
+
+def test_respondents_give_margins_and_a_mean_its_own(tmp_path):
+    path = tmp_path / "scale.json"
+    attribute = Attribute("stress", tuple(map(str, range(11))), ordered=True)
+    Scheme.of([attribute], [(["stress"], channels.threshold(7 / 3))]).write(path)
+    needed = json.loads(run(path, "--margin", 0.05, "--for", "mean:stress", "--json").stdout)
+    assert needed["respondents"] == 2297
+    back = json.loads(run(path, "--respondents", 2297, "--for", "mean:stress", "--json").stdout)
+    assert back["margin"] == pytest.approx(0.05, rel=1e-3)
+    assert "a share of the range of its numbers" in run(path, "--margin", 0.05, "--for", "mean:stress").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--for", "mean"), "such as mean:stress"),
+        (("--for", "median:smokes"), "shares, mean or both"),
+        (("--for", "mean:smokes"), "are no numbers"),
+        (("--for", "mean:mood"), "'mood'"),
+    ],
+)
+def test_a_purpose_that_cannot_be_planned_is_refused(scheme, arguments, message):
+    with pytest.raises(InvalidInput, match=message):
+        run(scheme, "--margin", 0.03, *arguments)
+
+
+def test_a_device_says_the_margin_of_its_respondents():
+    found = json.loads(run("--device", "crosswise", "--parameters", "p=.25", "--respondents", 2401, "--json").stdout)
+    assert found["margin"] == pytest.approx(0.04, abs=1e-4)
+    with pytest.raises(InvalidInput, match="has one item"):
+        run("--device", "crosswise", "--parameters", "p=.25", "--respondents", 10, "--for", "mean:x")

@@ -1,10 +1,12 @@
 import math
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 import pytest
 
 from tacit import Attribute, Scheme, channels
+from tacit.channel import Recipe
 from tacit.design.plan import _variance_at, plan
 from tacit.errors import InvalidInput, NotEstimable
 from tacit.schema import Schema
@@ -148,3 +150,40 @@ def test_a_hundred_thousand_answers_are_planned_at_once():
     town = Attribute("town", tuple(f"t{i}" for i in range(100_000)))
     needed = plan(Scheme.of([town], [(["town"], channels.gamma_diagonal(1e6))]), 0.1)
     assert needed.respondents > needed.direct_questioning
+
+
+def scale_of(recipe: Recipe, answers: int = 11) -> Scheme:
+    return Scheme.of([Attribute("stress", tuple(map(str, range(answers))), ordered=True)], [(["stress"], recipe)])
+
+
+def test_respondents_give_the_margin_that_takes_as_many() -> None:
+    scheme = scale_of(channels.subset(4, 7 / 3))
+    for purpose in ("shares", "mean", "both"):
+        needed = plan(scheme, 0.05, purposes={"stress": purpose})
+        assert plan(scheme, respondents=needed.respondents, purposes={"stress": purpose}).margin == pytest.approx(
+            0.05, rel=1e-3
+        )
+    assert plan(scheme, respondents=1000).margins["stress"] == pytest.approx(0.05 * (7299 / 1000) ** 0.5, rel=1e-3)
+
+
+def test_a_mean_is_planned_without_its_shares() -> None:
+    two_point = channels.matrix([[0.7, 0.5, 0.3], [0.3, 0.5, 0.7]], ("low", "high"))
+    scheme = scale_of(two_point, 3)
+    assert plan(scheme, 0.05, purposes={"stress": "mean"}).respondents == 2401
+    with pytest.raises(NotEstimable):
+        plan(scheme, 0.05)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"margin": 0.05, "respondents": 10}, "not both"),
+        ({"respondents": 0}, "whole number of at least 1"),
+        ({"margin": 0.05, "purposes": {"stress": "median"}}, "shares, mean or both"),
+        ({"margin": 0.05, "purposes": {"mood": "mean"}}, "'mood'"),
+        ({}, "then a margin such as 0.03 or respondents"),
+    ],
+)
+def test_a_plan_that_cannot_be_made_is_refused(wrong: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        plan(scale_of(channels.threshold(3)), **wrong)

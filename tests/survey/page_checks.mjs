@@ -3,6 +3,8 @@ import { webcrypto } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { keyOf, seriesHash } from "../../src/tacit/survey/static/canonical.js";
 import { examine } from "../../src/tacit/survey/static/checks.js";
+import { blocksOfAll, sentences } from "../../src/tacit/survey/static/label.js";
+import { spokenWords } from "../../src/tacit/survey/static/words.js";
 import { together } from "../../src/tacit/survey/static/whole.js";
 
 globalThis.crypto ??= webcrypto;
@@ -15,6 +17,7 @@ const tasks = {
       const deals = (whole?.deals ?? []).map(({ blocks }) => blocks.map(({ groups, gamma, worst }) => ({ names: groups.flatMap(({ names }) => names), gamma: finite(gamma), worst })));
       return { reasons: objections.map(({ reason, names }) => [reason, names]), deals, gamma: finite(whole?.gamma) };
     }),
+  sentences: ({ document, texts, language }) => blocksOfAll(examine(document).whole).map((block) => sentences(block, { words: spokenWords(texts, language), language, textOf: (name, answer) => answer ?? name })),
   series: ({ documents }) => Promise.all(documents.map(seriesHash)),
   keys: ({ parts }) => parts.map((one) => keyOf(...one)),
   together: ({ cases }) => cases.map((parts) => together(parts.map((part) => ({ parts: part.map(([known, gamma]) => ({ known, gamma })) })))),

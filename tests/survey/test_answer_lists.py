@@ -115,7 +115,7 @@ def test_page_and_python_work_out_the_same_promise(tmp_path: Path, survey: Defin
 def test_a_privacy_level_alone_chooses_a_channel_for_many_answers(tmp_path: Path) -> None:
     text = TEXT.replace("GROUPS", "privacy: strong").replace(" WHEN", "")
     (group,) = opened(tmp_path, text).scheme.groups
-    assert group.channel.kind == "local-hashing"
+    assert group.channel.kind == "hadamard"  # 9,220 respondents for a margin of .05; local hashing takes 9,860
     assert group.channel.amplification <= 7 / 3
 
 

@@ -52,9 +52,9 @@ def worst_answers(program: Any, radices: Sequence[int]) -> list[float]:
 def among_first(program: Any, radices: Sequence[int], asked: int) -> tuple[Ratio, Fraction] | None:
     """Amplification, and how sure of an answer, where one digit takes one of its first `asked` values, each as likely.
 
-    Known without writing the law out where the program sends a number of the truth's half or a bucket of a public hash,
-    however many values there are; None for every other program. For a bucket among two the second is a bound; among more,
-    some seed leaves the true answer alone in its bucket.
+    Known without writing the law out where the program sends a number of the truth's half, a bucket of a public hash or an
+    even set, however many values there are; None for every other program. For a bucket among two the second is a bound;
+    among more, some seed leaves the true answer alone in its bucket.
     """
     node = compiled(program, radices)
     if len(node.radices) != 1 or not 2 <= asked <= node.size:
@@ -62,8 +62,23 @@ def among_first(program: Any, radices: Sequence[int], asked: int) -> tuple[Ratio
     if isinstance(node, nodes.Hash):
         gamma = amplification(program["then"], (node.buckets,))
         return gamma, _bound(gamma, asked)
+    sets = [leaf for _, leaf in _leaves(node) if isinstance(leaf, nodes.Subset)]
+    if len(sets) == len(_leaves(node)):
+        ((inside, outside),) = _levels(node)
+        return _ratio([inside, outside]), _set_surest(inside, outside, sets[0].members, node.size, asked)
     even = _even_half(node)
     return None if even is None else (_ratio([even, 1 - even]), _half_surest(even, asked))
+
+
+def _set_surest(inside: Fraction, outside: Fraction, members: int, size: int, asked: int) -> Fraction:
+    """Posterior of the surest of the first `asked` values, each as likely: of a set with the most or fewest members there."""
+    surest = Fraction(0)
+    least, most = max(0, members - (size - asked)), min(members, asked)
+    for shared in {least, max(1, least), most, min(most, asked - 1)}:
+        total = shared * inside + (asked - shared) * outside
+        best = max(inside if shared else Fraction(0), outside if shared < asked else Fraction(0))
+        surest = max(surest, best / total if total else Fraction(0))
+    return surest
 
 
 def _even_half(node: ProgramNode) -> Fraction | None:

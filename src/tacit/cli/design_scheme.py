@@ -28,12 +28,14 @@ from tacit.errors import InvalidInput
 if TYPE_CHECKING:
     from tacit.channel.scheme import Scheme
     from tacit.dataset import Dataset
-    from tacit.design.purpose import PurposeDesign
+    from tacit.design.purpose import NumbersDesign, PurposeDesign
     from tacit.design.ready_channels import Picked
     from tacit.design.scheme import SchemeDesign
     from tacit.schema import Schema
 
 MissingPolicy = Literal["refuse", "answer", "drop", "most-frequent"]
+
+MANY_REPORTS = 1_000_000  # from which their number is written as a power of ten
 
 
 @dataclass(frozen=True)
@@ -167,13 +169,20 @@ def design_scheme(
     ready: FrontOptions,
     purpose: Annotated[
         str | None,
-        typer.Option("--for", help="Deal split questionnaires: itemsets:3, bayes:CLASS or 'tables:a,b;c,d'."),
+        typer.Option(
+            "--for",
+            help="What is wanted: 'mean:a + shares:b', cumulative:a, contrast:a:x=1,y=-1; or itemsets:3, bayes:CLASS, "
+            "'tables:a,b;c,d', which deal split questionnaires.",
+        ),
     ] = None,
+    kind: Annotated[str | None, typer.Option(help="With --for mean:a ...: another of the channels compared.")] = None,
     respondents: Annotated[int | None, typer.Option(help="People the errors are for (1,000 if not said).")] = None,
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
     """Write the scheme that keeps a privacy demand, and say what it protects, what it costs and where it is weak."""
+    from tacit.design.purpose import is_for_numbers, scheme_for_numbers
     from tacit.design.ready_channels import scheme_from_device, scheme_from_fronts
+    from tacit.design.scheme import demanded_gamma
 
     check_writable(out)
     check_writable(private_prior_path(out))
@@ -185,7 +194,14 @@ def design_scheme(
     elif parameters:
         raise InvalidInput("--parameters are those of a device: give --device NAME with them.")
     if purpose is not None:
-        _check_beside_purpose(groups, ready, demand)
+        _check_beside_purpose(groups, ready, demand, purpose)
+        if is_for_numbers(purpose):
+            numbers = scheme_for_numbers(
+                purpose, attributes, demanded_gamma(**demand.numbers), public=clear, per_group=demand.per_group, kind=kind,
+                prior=truths, respondents=respondents,
+            )  # fmt: skip
+            _deliver_numbers(replace(numbers, scheme=source.write(numbers.scheme, out)), out, json=json)
+            return
         people = 1000 if respondents is None else respondents
         dealt = _for_purpose(purpose, attributes, clear, demand, truths, people)
         split = replace(dealt.split, scheme=source.write(dealt.scheme, out))
@@ -211,12 +227,14 @@ def _check_beside_device(groups: str | None, ready: FrontOptions, purpose: str |
         raise InvalidInput(f"--device says how each answer is asked, so {refused[0]} cannot be given with it.")
 
 
-def _check_beside_purpose(groups: str | None, ready: FrontOptions, demand: DemandOptions) -> None:
+def _check_beside_purpose(groups: str | None, ready: FrontOptions, demand: DemandOptions, purpose: str) -> None:
+    from tacit.design.purpose import is_for_numbers
+
     given = {
         "--groups": groups is not None,
         "--theta": demand.theta is not None,
         "--from": bool(ready.fronts),
-        "--per-group": demand.per_group,
+        "--per-group": demand.per_group and not is_for_numbers(purpose),
     }
     refused = [name for name, is_given in given.items() if is_given]
     if refused:
@@ -247,6 +265,29 @@ def _deliver(
     show_measures(made.measures)
     show_alternatives(made, truths)
     show_proposal(proposal)
+
+
+def _deliver_numbers(made: NumbersDesign, out: Path, *, json: bool) -> None:
+    from tacit.design.purpose import PLANNED_MARGIN
+
+    if json:
+        print_json({"out": str(out), **made.to_document()})
+        return
+    print_text(f"{out}: {made.demand}.")
+    for name, choices in made.compared.items():
+        rows = [
+            (
+                row["channel"],
+                *("-" if row[key] is None else f"{row[key]:,}" for key in ("respondents_shares", "respondents_mean")),
+                *("-" if row[key] is None else f"{row[key]:.3f}" for key in ("map_privacy", "worst_posterior")),
+                f"{row['n_reports']:,}" if row["n_reports"] < MANY_REPORTS else f"{row['n_reports']:.0e}",
+            )
+            for row in choices.rows(PLANNED_MARGIN)
+        ]
+        title = f"{name}: respondents for a margin of {PLANNED_MARGIN:g}, by channel (the first is written)"
+        print_table(title, ("channel", "shares", "mean", "privacy", "posterior", "reports"), rows)
+    print_text("A dash: cannot be estimated. The margin of a mean is a share of the range of its numbers.")
+    show_measures(made.measures)
 
 
 def _for_purpose(

@@ -89,6 +89,15 @@ def read_scheme_or_survey(path: Path, margin: float | None = None) -> tuple[Sche
     return definition.scheme, series_figures(definition, definition.margin if margin is None else margin)
 
 
+def survey_needs(path: Path, margin: float) -> tuple[list[dict[str, Any]], list[str]]:
+    """What each question of a questionnaire takes, and what would make the dearest cheaper."""
+    from tacit.cli.survey.store import read_definition
+    from tacit.survey.needs import need_lines, question_needs
+
+    needs = question_needs(read_definition(path), margin)
+    return needs, list(need_lines(needs))
+
+
 def prior_from(scheme: Scheme, data: Path | None, prior: Sequence[str]) -> Any:
     """The prior that the options state: counted in a file of truths, or written out."""
     if data is not None and prior:

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tacit.cli.measure import DataOption, PriorOption, prior_from, read_scheme_or_survey, show_caveats
+from tacit.cli.measure import (
+    DataOption,
+    PriorOption,
+    is_questionnaire,
+    prior_from,
+    read_scheme_or_survey,
+    show_caveats,
+    survey_needs,
+)
 from tacit.cli.names import listed_names
 from tacit.cli.output import JsonFlag, print_json, print_table, print_text
 from tacit.cli.writing import check_picture
@@ -59,8 +67,13 @@ def plan(
         float | None,
         typer.Option(parser=_as_share, metavar="<share>", help="Wanted power of the test: gives the respondents."),
     ] = None,
-    respondents: Annotated[int | None, typer.Option(help="Respondents in all: gives the power of the test.")] = None,
+    respondents: Annotated[
+        int | None, typer.Option(help="Respondents in all: gives margins, or a test's power.")
+    ] = None,
     one_sided: Annotated[bool, typer.Option("--one-sided", help="Test one side only.")] = False,
+    purpose: Annotated[
+        str, typer.Option("--for", help="What is wanted, where not shares: 'mean:stress,both:hours'.")
+    ] = "",
     plot: Annotated[Path | None, typer.Option(help="Draw the power of the device and of asking directly.")] = None,
     beside: Annotated[
         list[str] | None, typer.Option(help="Another device to compare, such as 'crosswise p=1/4'; repeatable.")
@@ -81,12 +94,14 @@ def plan(
     if margin is not None and asked:
         raise InvalidInput(f"--margin plans an estimate and {asked[0]} a test. Give one of them.")
     if scheme is not None:
-        if margin is None or share is not None or plot is not None:
+        if asked not in ([], ["--respondents"]) or share is not None or plot is not None:
             raise InvalidInput(
-                "Tests, shares and plots are planned for a --device; a scheme takes --margin and --prior."
+                "Tests, shares and plots are planned for a --device; a scheme takes --margin or --respondents, and --prior."
             )
-        _plan_scheme(scheme, margin, data, prior or [], level, json=json)
+        _plan_scheme(scheme, margin, respondents, data, prior or [], level, _purposes(purpose), json=json)
         return
+    if purpose:
+        raise InvalidInput("--for names attributes of a scheme; a --device has one item, whose share is planned.")
     if data is not None or prior:
         raise InvalidInput("--data and --prior belong to a scheme; for a --device give the expected --share.")
     check_picture(plot)
@@ -112,11 +127,35 @@ def plan(
     _show_device(needed, compared, None if honesty is None else needed.with_dishonesty(honesty), json=json)
 
 
-def _plan_scheme(scheme: Path, margin: float, data: Path | None, prior: list[str], level: float, *, json: bool) -> None:
+def _purposes(text: str) -> dict[str, str]:
+    """What is wanted of each attribute that is named."""
+    pairs = [part.partition(":") for part in listed_names(text)]
+    for wanted, colon, name in pairs:
+        if not colon or not name:
+            raise InvalidInput(f"--for takes what is wanted and an attribute, such as mean:stress, not {wanted!r}.")
+    return {name.strip(): wanted.strip() for wanted, _, name in pairs}
+
+
+def _plan_scheme(
+    scheme: Path,
+    margin: float | None,
+    respondents: int | None,
+    data: Path | None,
+    prior: list[str],
+    level: float,
+    purposes: dict[str, str],
+    *,
+    json: bool,
+) -> None:
     from tacit.design.plan import plan as plan_survey
 
     known, (series, lines) = read_scheme_or_survey(scheme, margin)
-    needed = plan_survey(known, margin, prior_from(known, data, prior), level)
+    if is_questionnaire(scheme) and margin is not None:
+        needs, more = survey_needs(scheme, margin)
+        series, lines = {**series, "questions": needs}, [*lines, *more]
+        purposes = {entry["name"]: entry["purpose"] for entry in needs if entry["purpose"] != "shares"} | purposes
+    asked = prior_from(known, data, prior)
+    needed = plan_survey(known, margin, asked, level, respondents=respondents, purposes=purposes)
     if json:
         print_json({**needed.to_document(), "power": None, **series})
     else:
@@ -177,13 +216,24 @@ def _show_device(
 
 
 def _show(needed: Plan) -> None:
+    is_shares = all(purpose == "shares" for purpose in needed.purposes.values())
+    what = "every share" if is_shares else "every share and mean that is wanted"
     print_text(
-        f"{needed.respondents:,} respondents give every share a margin of error of {needed.margin:g} at "
+        f"{needed.respondents:,} respondents give {what} a margin of error of {needed.margin:.3g} at "
         f"{needed.level:.0%} confidence (prior: {needed.prior}); asked directly, {needed.direct_questioning:,} would do.\n"
     )
     rows = [
-        (name, f"{respondents:,}", f"{needed.per_attribute_direct[name]:,}")
+        (
+            name,
+            needed.purposes[name],
+            f"{respondents:,}",
+            f"{needed.per_attribute_direct[name]:,}",
+            f"{needed.margins[name]:.3g}",
+        )
         for name, respondents in needed.per_attribute.items()
     ]
-    print_table("Respondents needed", ("attribute", "disguised", "asked directly"), rows)
+    columns = ("attribute", "for", "disguised", "asked directly", f"margin at {needed.respondents:,}")
+    print_table("Respondents needed", columns, rows)
+    if not is_shares:
+        print_text("The margin of a mean is a share of the range of its numbers.")
     show_caveats(needed.warnings)

@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from tacit.channel.dense import wanted_variances
 from tacit.channel.scheme import Scheme
+from tacit.design.question import PURPOSES, checked_margin, mean_variance
 from tacit.display import Shown
-from tacit.errors import InvalidInput
+from tacit.errors import InvalidInput, NotEstimable
 from tacit.estimation.intervals import checked_level
+from tacit.estimation.numbers import answer_numbers
 from tacit.measures.cost import report_variance
 from tacit.measures.prior import Prior, by_name
 
@@ -27,9 +30,11 @@ OTHER_SHARES = tuple(np.arange(1, 20) / 20)
 
 @dataclass(frozen=True, repr=False)
 class Plan(Shown):
-    """Respondents needed so that every estimated share of every attribute has at most this margin of error.
+    """Respondents needed so that what is wanted of every attribute has at most this margin of error.
 
-    Respondents are drawn from a population; the margin is half the width of the interval at `level`.
+    Respondents are drawn from a population; the margin is half the width of the interval at `level`. What is wanted are the
+    shares of an attribute's answers, unless `purposes` says its mean (whose margin is in ranges of its numbers) or both. Where
+    respondents were given, `margins` says what each attribute gets, and `margin` is the largest of them.
     """
 
     margin: float
@@ -40,6 +45,8 @@ class Plan(Shown):
     per_attribute_direct: dict[str, int]
     prior: str
     warnings: tuple[str, ...]
+    margins: dict[str, float]  # with `respondents`
+    purposes: dict[str, str]
 
     plotted = "respondents"
 
@@ -52,7 +59,13 @@ class Plan(Shown):
     def shown_rows(self) -> list[dict[str, Any]]:
         """One row for each attribute."""
         return [
-            {"attribute": name, "respondents": needed, "asked_directly": self.per_attribute_direct[name]}
+            {
+                "attribute": name,
+                "for": self.purposes[name],
+                "respondents": needed,
+                "asked_directly": self.per_attribute_direct[name],
+                "margin": self.margins[name],
+            }
             for name, needed in self.per_attribute.items()
         ]
 
@@ -65,6 +78,8 @@ class Plan(Shown):
             "direct_questioning": self.direct_questioning,
             "per_attribute_direct": self.per_attribute_direct,
             "prior": self.prior,
+            "margins": self.margins,
+            "purposes": self.purposes,
             "warnings": list(self.warnings),
         }
 
@@ -72,9 +87,12 @@ class Plan(Shown):
 @overload
 def plan(
     scheme: Scheme,
-    margin: float,
+    margin: float | None = None,
     prior: Mapping[str, Sequence[float]] | Any = None,
     level: float = 0.95,
+    *,
+    respondents: int | None = None,
+    purposes: Mapping[str, str] | None = None,
 ) -> Plan: ...
 
 
@@ -112,6 +130,7 @@ def plan(
     power: float | None = None,
     respondents: int | None = None,
     one_sided: bool = False,
+    purposes: Mapping[str, str] | None = None,
 ) -> Plan | DevicePlan:
     """The number of respondents for a margin of error or for a test, next to what direct questioning would need.
 
@@ -144,7 +163,9 @@ def plan(
     power : float, optional
         Wanted power of the test: gives the respondents.
     respondents : int, optional
-        Respondents in all: gives the power of the test.
+        Respondents in all: gives the power of the test, or the margins of a scheme.
+    purposes : mapping of str to {"shares", "mean", "both"}, optional
+        What is wanted of an attribute of a scheme; the shares of its answers if not said.
     one_sided : bool
         Whether the test looks to one side only.
 
@@ -168,6 +189,8 @@ def plan(
     >>> needed = plan(scheme, 0.03)
     >>> needed.respondents, needed.direct_questioning
     (4269, 1068)
+    >>> round(plan(scheme, respondents=4269).margin, 4)
+    0.03
     >>> plan(device="crosswise", parameters="p=.25", margin=0.04).respondents
     2401
     >>> test = {"share": 0.2, "against": 0, "level": 0.99, "one_sided": True}
@@ -182,43 +205,93 @@ def plan(
         from tacit.design.power import planned
 
         return planned(device, parameters, answers, margin, level, share=share, one_sided=one_sided, test=test)
-    if share is not None or any(value is not None for value in test.values()):
-        raise InvalidInput("Tests and shares are planned for a device; a scheme takes a margin and a prior.")
-    return _of_scheme(scheme, margin, prior, level)
-
-
-def _of_scheme(scheme: Any, margin: Any, prior: Any, level: float) -> Plan:
-    is_number = isinstance(margin, int | float) and not isinstance(margin, bool)
-    if not hasattr(scheme, "questionnaires") or not is_number:
+    if share is not None or any(value is not None for name, value in test.items() if name != "respondents"):
         raise InvalidInput(
-            f"A plan takes a scheme (or device=...), then a margin such as 0.03, not {type(scheme).__name__} and "
+            "Tests and shares are planned for a device; a scheme takes a margin (or respondents) and a prior."
+        )
+    return _of_scheme(scheme, margin, prior, level, respondents, purposes or {})
+
+
+def _of_scheme(
+    scheme: Any, margin: Any, prior: Any, level: float, respondents: int | None, purposes: Mapping[str, str]
+) -> Plan:
+    is_number = isinstance(margin, int | float) and not isinstance(margin, bool)
+    if not hasattr(scheme, "questionnaires") or not (is_number or (margin is None and respondents is not None)):
+        raise InvalidInput(
+            f"A plan takes a scheme (or device=...), then a margin such as 0.03 or respondents, not {type(scheme).__name__} and "
             f"{type(margin).__name__}."
         )
-    if not 0 < margin < 1:
-        raise InvalidInput(f"The margin of error must lie strictly between 0 and 1, not {margin!r}.")
-    people = _People(checked_level(level) / margin)
+    if margin is not None and respondents is not None:
+        raise InvalidInput("Give a margin, which takes respondents, or respondents, who give a margin; not both.")
+    if margin is not None:
+        checked_margin(margin)
+    if respondents is not None and not (isinstance(respondents, int) and respondents >= 1):
+        raise InvalidInput(f"The number of respondents must be a whole number of at least 1, not {respondents!r}.")
+    z = checked_level(level)
     stated = prior is not None or scheme.prior is not None
     known = Prior.of(scheme.schema, by_name(scheme, prior), scheme.prior, scheme.routed) if stated else None
-    unknown = [name for name in scheme.schema.names if known is None or known.is_uniform([name])]
+    wanted = {name: _checked_purpose(purposes.get(name, "shares")) for name in scheme.schema.names}
+    of_shares = [name for name, purpose in wanted.items() if purpose != "mean"]
+    unknown = [name for name in of_shares if known is None or known.is_uniform([name])]
     halves = {name: _at_half(scheme, name) for name in unknown}
     disguised = {name: variance for name, (variance, _) in halves.items()}
     clear = dict.fromkeys(unknown, 0.25)
     if known is not None:
-        spoken_of = [name for name in scheme.schema.names if name not in halves]
+        spoken_of = [name for name in of_shares if name not in halves]
         disguised |= {name: float(report_variance(scheme, known, [name]).max()) for name in spoken_of}
         clear |= {name: _direct_variance(known, name) for name in spoken_of}
+    for name in purposes:
+        if wanted[scheme.schema[name].name] != "shares":
+            mean, direct = _mean_variances(scheme, name, known)
+            disguised[name], clear[name] = max(mean, disguised.get(name, 0.0)), max(direct, clear.get(name, 0.0))
+    if margin is None and respondents is not None:
+        margin = max(z * math.sqrt(variance / respondents) for variance in disguised.values())
+    people = _People(z / margin)
     per_attribute = {name: people.needed(disguised[name]) for name in scheme.schema.names}
-    direct = {name: people.needed(clear[name]) for name in scheme.schema.names}
+    directly = {name: people.needed(clear[name]) for name in scheme.schema.names}
+    total = max(per_attribute.values()) if respondents is None else respondents
     return Plan(
         margin=margin,
         level=level,
-        respondents=max(per_attribute.values()),
+        respondents=total,
         per_attribute=per_attribute,
-        direct_questioning=max(direct.values()),
-        per_attribute_direct=direct,
+        direct_questioning=max(directly.values()),
+        per_attribute_direct=directly,
         prior="share one half" if known is None else known.source,
-        warnings=tuple(_larger_shares(scheme, halves, people)),
+        warnings=tuple(
+            _larger_shares(scheme, {name: half for name, half in halves.items() if wanted[name] != "mean"}, people)
+        ),
+        margins={name: z * math.sqrt(disguised[name] / total) for name in scheme.schema.names},
+        purposes=wanted,
     )
+
+
+def _checked_purpose(purpose: str) -> str:
+    if purpose not in PURPOSES:
+        raise InvalidInput(f"A plan is for shares, mean or both, not {purpose!r}.")
+    return purpose
+
+
+def _mean_variances(scheme: Scheme, name: str, known: Prior | None) -> tuple[float, float]:
+    """Variances of one contribution to an attribute's mean in squared ranges, disguised and asked directly."""
+    numbers = answer_numbers(scheme.schema[name])
+    values, size = (numbers - numbers.min()) / np.ptp(numbers), len(numbers)
+    shares = np.full(size, 1 / size) if known is None or known.is_uniform([name]) else known.joint([name])
+    direct = float(shares @ values**2 - (shares @ values) ** 2)
+    group = scheme.questionnaires[0].group_of(name)
+    if scheme.is_dealt or (group is not None and len(group.names) > 1):
+        raise NotEstimable(
+            f"The mean of {name!r} is planned where everybody is asked it and it is disguised alone. Plan its shares instead."
+        )
+    if group is None:
+        return direct, direct
+    if group.channel.is_small:
+        variance = float(wanted_variances(group.channel.matrix, shares, values[None])[0])
+    else:
+        variance = mean_variance(group.channel, numbers)
+    if not math.isfinite(variance):
+        raise NotEstimable(f"Reports of {name!r} do not tell its mean. Choose another channel, or plan its shares.")
+    return variance, direct
 
 
 @dataclass(frozen=True)

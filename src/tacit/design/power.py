@@ -18,6 +18,7 @@ import numpy as np
 from scipy.special import bdtr, bdtrc, gammaln, xlog1py, xlogy
 
 from tacit.channel import devices
+from tacit.design.question import checked_margin
 from tacit.display import Shown, new_figure
 from tacit.errors import InvalidInput
 from tacit.estimation.sample_laws import SampleLaws
@@ -89,6 +90,7 @@ class DevicePlan(Shown):
     power_direct: float | None = None
     power_exact: float | None = None
     question: PowerQuestion | None = None
+    margin: float | None = None
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -174,6 +176,7 @@ class DevicePlan(Shown):
             "power_direct": self.power_direct,
             "power_exact": self.power_exact,
             "wanted": self.wanted,
+            "margin": self.margin,
             "warnings": list(self.warnings),
         }
 
@@ -185,12 +188,24 @@ def plan_margin(device: DeviceDesign, margin: float, level: float = 0.95, share:
     >>> plan_margin(devices.crosswise(".25"), 0.04).respondents
     2401
     """
-    if not 0 < margin < 1:
-        raise InvalidInput(f"The margin of error must lie strictly between 0 and 1, not {margin!r}.")
-    precision = (_quantile(level, one_sided=False) / margin) ** 2
+    precision = (_quantile(level, one_sided=False) / checked_margin(margin)) ** 2
     needed, direct = (_whole(one_respondent(asked, _share(share)) * precision) for asked in (device, None))
-    words = f"a margin of error of {margin:g} at {level:.4g} confidence, at a share of {share:g}"
-    return DevicePlan(device, needed, {"item": needed}, direct, words)
+    words = f"a margin of error of {margin:.4g} at {level:.4g} confidence, at a share of {share:g}"
+    return DevicePlan(device, needed, {"item": needed}, direct, words, margin=margin)
+
+
+def reached_margin(device: DeviceDesign, respondents: int, level: float = 0.95, share: float = 0.5) -> DevicePlan:
+    """The margin of error of a share that so many respondents give.
+
+    >>> from tacit import devices
+    >>> round(reached_margin(devices.crosswise(".25"), 2401).margin, 4)
+    0.04
+    """
+    if not (isinstance(respondents, int) and respondents >= 1):
+        raise InvalidInput(f"The number of respondents must be a whole number of at least 1, not {respondents!r}.")
+    variance = one_respondent(device, _share(share))
+    margin = _quantile(level, one_sided=False) * math.sqrt(variance / respondents)
+    return plan_margin(device, margin, level, share)
 
 
 def costs(device: DeviceDesign) -> list[str]:
@@ -315,6 +330,8 @@ def planned(
         raise InvalidInput(f"A margin plans an estimate and {asked[0]} a test. Give one of them.")
     if margin is not None:
         return plan_margin(known, margin, level, 0.5 if share is None else share)
+    if asked == ["respondents"]:
+        return reached_margin(known, test["respondents"], level, 0.5 if share is None else share)
     if share is None and test["difference"] is None:
         raise InvalidInput("A test needs the share that is expected: give a share of .2, for example.")
     question = PowerQuestion(0.5 if share is None else share, test["against"], test["difference"], level, one_sided)

@@ -50,6 +50,11 @@ def wanted_from_document(document: Any) -> WantedNumbers | None:
     return WantedNumbers(str(document["text"]), np.array(document["weights"]), np.array(document["importances"]))
 
 
+def split_terms(purpose: str) -> list[str]:
+    """The terms of a purpose, which are joined by " + "."""
+    return [text.strip() for text in re.split(r"\s\+\s", purpose.strip())]
+
+
 def parsed_terms(purpose: str) -> list[tuple[float, str, str]]:
     """Importance, kind and what it is about of each term of a purpose.
 
@@ -57,29 +62,27 @@ def parsed_terms(purpose: str) -> list[tuple[float, str, str]]:
     [(2.0, 'mean', 'stress'), (1.0, 'shares', 'stress')]
     """
     terms = []
-    for text in re.split(r"\s\+\s", purpose.strip()):
-        factor, star, wanted = text.strip().rpartition("*")
+    for text in split_terms(purpose):
+        factor, star, wanted = text.rpartition("*")
         kind, _, about = wanted.strip().partition(":")
         try:
             importance = float(factor) if star else 1.0
         except ValueError:
             importance = -1.0
         if not 0 < importance < np.inf:
-            raise InvalidInput(
-                f"The importance in {text.strip()!r} is {factor.strip()!r}; give a number above 0: 2*mean:a."
-            )
+            raise InvalidInput(f"The importance in {text!r} is {factor.strip()!r}; give a number above 0: 2*mean:a.")
         if kind not in BUILDERS:
-            raise InvalidInput(f"A purpose is {FORMS}, or several joined by ' + '; {text.strip()!r} is none of them.")
+            raise InvalidInput(f"A purpose is {FORMS}, or several joined by ' + '; {text!r} is none of them.")
         terms.append((importance, kind, about.strip()))
     return terms
 
 
 def named_attribute(purpose: str) -> str | None:
     """The attribute that a purpose names first; None where it names none."""
-    return next((name for _, kind, about in parsed_terms(purpose) if (name := _split_name(kind, about)[0])), None)
+    return next((name for _, kind, about in parsed_terms(purpose) if (name := split_name(kind, about)[0])), None)
 
 
-def _split_name(kind: str, about: str) -> tuple[str, str]:
+def split_name(kind: str, about: str) -> tuple[str, str]:
     """The attribute's name and the weights of a contrast; either may be left out."""
     if kind != "contrast":
         return about, ""
@@ -96,7 +99,7 @@ def wanted_numbers(purpose: str, attribute: Attribute) -> WantedNumbers:
     """
     weights, importances, kinds = [], [], set()
     for importance, kind, about in parsed_terms(purpose):
-        name, rest = _split_name(kind, about)
+        name, rest = split_name(kind, about)
         if name and name != attribute.name:
             raise UnknownName("Attribute", name, [attribute.name])
         rows = BUILDERS[kind](attribute, rest)

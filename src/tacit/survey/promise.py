@@ -14,6 +14,7 @@ from tacit.design.plan import plan
 from tacit.errors import InvalidInput, NotEstimable
 from tacit.survey.block_figures import made_sure
 from tacit.survey.definition import Definition, surest
+from tacit.survey.needs import need_lines, question_needs
 from tacit.survey.proposal import LEVELS
 from tacit.survey.quotas import MET_NOT_GUARANTEED
 from tacit.survey.series import series_cap, split_gamma, waves_of
@@ -37,7 +38,10 @@ def promise(definition: Definition, margin: float | None = None) -> tuple[dict[s
     `margin` is the wanted margin of error; without one, the questionnaire's own counts.
     """
     try:
-        needed = plan(definition.scheme, definition.margin if margin is None else margin)
+        wanted_margin = definition.margin if margin is None else margin
+        needs = question_needs(definition, wanted_margin)
+        purposes = {entry["name"]: entry["purpose"] for entry in needs if entry["purpose"] != "shares"}
+        needed = plan(definition.scheme, wanted_margin, purposes=purposes)
     except NotEstimable as error:
         raise NotEstimable(f"{untold(definition)}: {error}") from error
     answers, gamma = definition.whole.answers(), definition.whole.gamma
@@ -70,6 +74,8 @@ def promise(definition: Definition, margin: float | None = None) -> tuple[dict[s
         "gamma": _finite(gamma),
         **({"second_round": with_second} if with_second else {}),
         **series,
+        "respondents": needed.respondents,
+        "questions": needs,
         "plan": needed.to_document(),
         "warnings": warnings,
     }
@@ -86,7 +92,7 @@ def promise(definition: Definition, margin: float | None = None) -> tuple[dict[s
             f"  with the one bit more of a second round: amplification {_times(gamma * second)}, and its best guesser at most "
             f"{with_second['worst_posterior']:.0%} sure of an answer"
         )
-    return described, [*lines, *series_lines, *plan_lines(needed), *warnings]
+    return described, [*lines, *series_lines, *plan_lines(needed), *need_lines(needs), *warnings]
 
 
 def series_figures(definition: Definition, margin: float) -> tuple[dict[str, Any], list[str]]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from tacit.channel import KINDS
 from tacit.channel.routing import Asked, Routing
+from tacit.design.question import QuestionChoices, choose_channel, usual_purpose
 from tacit.errors import InvalidInput, suggestion
 from tacit.schema import Attribute
 from tacit.survey.answer_lists import IN_DEFINITION
@@ -139,10 +140,18 @@ class _Proposal:
                 "personal": list(first.unrelated.distribution),
             }
             return [{"attributes": [first.name], "channel": channel, "place": first.place}]
-        # Of thousands of answers, one that stands for itself tells next to nothing; one that stands for many does.
-        kind = "local-hashing" if len(first.answers) > IN_DEFINITION else "gamma-diagonal"
-        channel = {"kind": kind, "gamma": self.gamma(first)}
-        return [{"attributes": [name], "channel": channel, "place": first.place} for name, _ in first.attributes]
+        return [
+            {"attributes": [name], "channel": self.chosen_channel(first, answers), "place": first.place}
+            for name, answers in first.attributes
+        ]
+
+    def chosen_channel(self, question: Question, answers: Sequence[str]) -> dict[str, Any]:
+        """The channel with the fewest respondents for what the question is asked for."""
+        try:
+            recipe = question_choices(question, answers, self.gamma(question)).chosen.recipe
+        except InvalidInput as error:
+            question.place.refuse(str(error))
+        return {"kind": recipe.kind, **recipe.parameters}
 
     def proposed_block(self, block: Sequence[Asked]) -> GroupDocument:
         for question in block:
@@ -173,6 +182,12 @@ class _Proposal:
                 f"in none, such as privacy: strong ({', '.join(LEVELS)})."
             )
         return LEVELS[level]
+
+
+def question_choices(question: Question, answers: Sequence[str], gamma: float) -> QuestionChoices:
+    """The channels for one attribute of a question, the best for its purpose first."""
+    purpose = question.estimate or usual_purpose(len(answers), has_numbers=question.numbers is not None)
+    return choose_channel(len(answers), gamma, purpose, question.numbers)
 
 
 def written_channel(entry: Located) -> dict[str, Any]:

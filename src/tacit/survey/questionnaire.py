@@ -11,6 +11,7 @@ from datetime import date
 from typing import Any
 
 from tacit.channel.routing import NOT_ASKED
+from tacit.design.question import Purpose
 from tacit.survey.question_kinds import NO_ANSWER, PREFER_NOT_TO_SAY, Texts, kind_of
 from tacit.survey.yaml_lines import Located
 
@@ -126,6 +127,7 @@ class Question:
     correct: str | None = None  # a comprehension check: the right answer,
     explain: Texts | None = None  # and what is said to whoever gives another
     deals: tuple[str, ...] = ()  # a public question that only these versions ask
+    estimate: Purpose | None = None  # what it is asked for: shares, mean or both; None for what is usual
 
     @property
     def is_sensitive(self) -> bool:
@@ -146,6 +148,16 @@ class Question:
         """Names and answers of the attributes this question is reported as; an open text is none."""
         special = self.special + (NOT_ASKED,) * bool(self.when or self.deals)
         return kind_of(self.kind).attributes(self, special)
+
+    @property
+    def numbers(self) -> list[float] | None:
+        """The numbers of its answers, where all are numbers and it is answered by one of them."""
+        if not (self.ordered and self.has_one_answer) or self.special or self.when or self.deals:
+            return None
+        try:
+            return [float(name) for name, _ in self.answers]
+        except ValueError:
+            return None
 
     @property
     def has_one_answer(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from tacit.design.question import PURPOSES, Purpose
 from tacit.schema import PANEL, RESERVED
 from tacit.survey.answer_lists import IN_DEFINITION
 from tacit.survey.conditions import (
@@ -49,7 +50,7 @@ _TOP = {
 _QUESTION = {
     "name": True, "kind": True, "text": True, "help": False, "sensitive": False, "mode": False, "optional": False,
     "prefer_not_to_say": False, "when": False, "unrelated": False, "shuffle": False, "known": False, "correct": False,
-    "explain": False,
+    "explain": False, "estimate": False,
 }  # fmt: skip
 
 
@@ -183,6 +184,7 @@ class QuestionnaireReader:
             known=_read_known_shares(fields["known"], answers) if "known" in fields else None,
             correct=fields["correct"].text("correct") if "correct" in fields else None,
             explain=self.texts(fields["explain"], "explain") if "explain" in fields else None,
+            estimate=_purpose(fields["estimate"]) if "estimate" in fields else None,
         )
         self.check(question, fields)
         if question.name == RESERVED:
@@ -193,6 +195,7 @@ class QuestionnaireReader:
         kind = kind_of(question.kind)
         kind.check(question, fields)
         _check_unrelated(question, fields)
+        _check_purpose(question, fields)
         _check_own_device(question, self.seen)
         _check_comprehension(question, fields)
         for key, texts in (("text", question.text), ("help", question.help)):
@@ -396,6 +399,27 @@ def _refuse_foreign_keys(kind: str, fields: dict[str, Located]) -> None:
         if key in fields and kind not in allowed:
             belongs = " or ".join(map(repr, allowed))
             fields[key].refuse(f"the key {key!r} belongs to questions of kind {belongs}, and this is of kind {kind!r}.")
+
+
+def _purpose(entry: Located) -> Purpose:
+    """What a question is asked for."""
+    text = entry.text("estimate")
+    if text not in PURPOSES:
+        entry.refuse(f"estimate says what a question is asked for: {', '.join(PURPOSES)}; not {text!r}.")
+    return text
+
+
+def _check_purpose(question: Question, fields: dict[str, Located]) -> None:
+    """Refuse a mean of what has no numbers, and a purpose where no channel is chosen by it."""
+    if question.estimate is None:
+        return
+    if question.mode != "disguised":
+        fields["estimate"].refuse("estimate is for questions that the device disguises: it chooses how.")
+    if question.estimate != "shares" and (question.special or question.numbers is None):
+        fields["estimate"].refuse(
+            f"the mean of {question.name!r} needs answers that are all numbers, such as a scale with prefer_not_to_say: false. "
+            "Ask it for shares, or give it numbers as answers."
+        )
 
 
 def _check_unrelated(question: Question, fields: dict[str, Located]) -> None:

@@ -2,7 +2,7 @@
 
 import { element } from "./dom.js";
 import { boundedGamma, WHOLE_NOTICE } from "./checks.js";
-import { evenHalf, everyDigits, isListed, law, split, WordDraws } from "./program.js";
+import { evenHalf, everyDigits, heldChance, isListed, law, split, WordDraws } from "./program.js";
 import { allQuestions, dealsOf, modeOf, NOT_ASKED, wholeText } from "./questionnaire.js";
 import { told } from "./whole.js";
 import { times, upTo } from "./words.js";
@@ -28,6 +28,8 @@ export function sentences(block, { words, language, textOf }) {
   const [group] = block.groups;
   if (block.questions[0].harmless) lines.push(words.harmlessLabel({ times: times(words, group.node.parts[0][0]).own }));
   else if (block.groups.length === 1 && group.names.length === 1 && sharedNumber(group.node)) lines.push(numberSentence(group.node, { words, language }));
+  else if (block.groups.length === 1 && sentSet(group)) lines.push(setSentence(group, { words, language }));
+  else if (block.groups.length === 1 && comparison(group.node)) lines.push(words.thresholdLabel?.(times(words, comparison(group.node))));
   else if (block.groups.length === 1 && looksLikeAnswers(group) && isListed(group.node)) lines.push(...chanceSentences(group, words, textOf));
   if (block.isOwnDevice) lines.push(words.selfLabel);
   lines.push(words.atMost({ percent: percentAtMost(Math.max(...Object.values(block.worst))) }));
@@ -51,6 +53,25 @@ function numberSentence(node, { words, language }) {
   const said = (number) => new Intl.NumberFormat(language, { maximumSignificantDigits: 2 }).format(number);
   const all = new Intl.NumberFormat(language).format(node.size);
   return words.numberLabel?.({ all, many: said(share * node.size), ...times(words, own) });
+}
+
+// Where a list of answers is sent: how many stand on it, and how often the true one does. Null for everything else.
+export function sentSet({ node, records, names }) {
+  const own = records || names.length > 1 ? null : heldChance(node);
+  return own === null ? null : { members: node.shape.length, own };
+}
+
+export function setSentence(group, { words, language }) {
+  const { members, own } = sentSet(group);
+  const said = (number) => new Intl.NumberFormat(language).format(number);
+  return words.setLabel?.({ members: said(members), all: said(group.node.size), ...times(words, own, [10, 8, 9, 6, 7, 3]) });
+}
+
+// Where a threshold is drawn and sent: how often what is said about it is true. Null for everything else.
+function comparison(node) {
+  const toss = node.name === "above" && node.then.name === "toss" ? node.then.parts : [];
+  const [heads, tails] = toss;
+  return heads?.[1].name === "same" && tails?.[1].name === "reverse" ? heads[0] : null;
 }
 
 // Chance that the first answer is shown as it is, for each true one, the group's others even.
@@ -125,6 +146,7 @@ function alike(whole, view) {
 export function shownText(group, digits, textOf) {
   const { names, answers, labels } = group;
   if (labels) return labels[digits[0]];
+  if (sentSet(group)) return digits.map((digit) => textOf(names[0], answers[0][digit])).join(", ");
   if (looksLikeAnswers(group)) return digits.map((digit, axis) => textOf(names[axis], answers[axis][digit])).join(" + ");
   return digits.join(" ");
 }

@@ -1,7 +1,7 @@
 // The disguise as a picture: one made-up answer goes in, a hundred dots show its odds, and what chance makes of it comes out.
 
 import { element } from "./dom.js";
-import { blocksOfAll, freshDraws, looksLikeAnswers, MOST_LISTED, percentAtMost, sentences, shownText, truthText } from "./label.js";
+import { blocksOfAll, freshDraws, looksLikeAnswers, MOST_LISTED, percentAtMost, sentences, sentSet, setSentence, shownText, truthText } from "./label.js";
 import { isListed, split } from "./program.js";
 
 const DOTS = 100;
@@ -30,6 +30,7 @@ export function picture(whole, view) {
   const { group, block } = shown;
   const { node } = group;
   const isAlike = looksLikeAnswers(group) && isListed(node);
+  const set = sentSet(group);
   const dots = Array.from({ length: DOTS }, () => element("i", {}));
   const field = element("div", { class: "dots", "aria-hidden": "true" }, dots);
   const caption = element("p", { class: "caption", "aria-live": "polite" }); // says what the dots show
@@ -45,16 +46,17 @@ export function picture(whole, view) {
 
   function fill() {
     const answer = choice.selectedOptions[0].textContent;
-    own = isAlike ? Math.round(node.chance(truth(), truth()) * DOTS) : percentAtMost(Math.max(...Object.values(block.worst)));
+    own = isAlike ? Math.round(node.chance(truth(), truth()) * DOTS) : set ? Math.round(set.own * DOTS) : percentAtMost(Math.max(...Object.values(block.worst)));
     dots.forEach((dot, index) => (dot.className = index < own ? "own" : ""));
     sent.replaceChildren("?");
-    caption.textContent = isAlike ? words.dots({ answer, n: own, rest: DOTS - own }) : words.atMost({ percent: own });
+    const listed = set && setSentence(group, view);
+    caption.textContent = isAlike ? words.dots({ answer, n: own, rest: DOTS - own }) : listed ?? words.atMost({ percent: own });
   }
 
   function draw() {
     const digits = node.run(truth(), freshDraws());
-    const isOwn = isAlike && digits.every((digit, axis) => digit === truth()[axis]);
-    const [from, upTo] = isAlike ? (isOwn ? [0, own] : [own, DOTS]) : [0, DOTS];
+    const isOwn = set ? digits.includes(truth()[0]) : isAlike && digits.every((digit, axis) => digit === truth()[axis]);
+    const [from, upTo] = isAlike || set ? (isOwn ? [0, own] : [own, DOTS]) : [0, DOTS];
     dots.forEach((dot) => dot.classList.remove("drawn"));
     dots[Math.min(DOTS - 1, from + freshDraws().below(Math.max(1, upTo - from)))].classList.add("drawn");
     sent.replaceChildren(shownText(group, digits, textOf));

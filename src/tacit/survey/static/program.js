@@ -478,15 +478,36 @@ export function worstAnswers(node) {
 }
 
 // Amplification, and how sure of an answer, where one digit takes one of its first `asked` values, each as likely: known
-// without writing the law out for numbers of the truth's half and for buckets of a public hash; null for everything else.
+// without writing the law out for numbers of the truth's half, buckets of a public hash and even sets; null for all else.
 export function amongFirst(node, asked) {
   if (node.radices.length !== 1 || asked < 2 || asked > node.size) return null;
   if (node.name === "hash") {
     const gamma = amplification(node.then);
     return { gamma, sure: gamma === Infinity ? 1 : gamma / (gamma + asked - 1) };
   }
+  const list = leaves(node);
+  if (list.every(([, leaf]) => leaf.name === "subset")) {
+    const [[inside, outside]] = levels(node);
+    return { gamma: ratio([inside, outside]), sure: setSurest(inside, outside, list[0][1].members, node.size, asked) };
+  }
   const even = evenHalf(node);
   return even === null ? null : { gamma: ratio([even, 1 - even]), sure: halfSurest(even, asked) };
+}
+
+// The surest of the first `asked` values, each as likely: of a set with the most or the fewest members among them.
+function setSurest(inside, outside, members, size, asked) {
+  const [least, most] = [Math.max(0, members - (size - asked)), Math.min(members, asked)];
+  return [least, Math.max(1, least), most, Math.min(most, asked - 1)].reduce((surest, shared) => {
+    const total = shared * inside + (asked - shared) * outside;
+    const best = Math.max(shared > 0 ? inside : 0, shared < asked ? outside : 0);
+    return Math.max(surest, total > 0 ? best / total : 0);
+  }, 0);
+}
+
+// The chance that a set holds the true record; null where not only sets are sent.
+export function heldChance(node) {
+  const list = leaves(node);
+  return list.every(([, leaf]) => leaf.name === "subset") ? weightOf(list, (leaf) => leaf.holds === 1) : null;
 }
 
 // The chance to send a number that shares an even number of bits with the truth; null where halves are not all.

@@ -31,10 +31,10 @@ export async function wordsFor(language, definition, { words, hashes }, path) {
   return spokenWords(JSON.parse(text), language);
 }
 
-// A chance as "7 times out of 10", and the rest of the cases as what is missing from it; in hundredths where tenths would
-// not be exact.
-export function times(words, chance) {
-  const of = Math.abs(chance - Math.round(chance * 10) / 10) <= 0.0005 ? 10 : 100;
+// A chance as "7 times out of 10", and the rest of the cases as what is missing from it; in hundredths where none of the
+// wanted parts would be exact.
+export function times(words, chance, wanted = [10]) {
+  const of = wanted.find((parts) => Math.abs(chance - Math.round(chance * parts) / parts) <= 0.0005) ?? 100;
   const n = Math.round(chance * of);
   return { own: words.times({ n, of }), rest: words.times({ n: of - n, of }) };
 }
