@@ -171,3 +171,71 @@ def test_tables_lose_no_digit(people: pd.DataFrame, tmp_path, monkeypatch) -> No
             assert all(number in printed for number in row[1:])
     square = dict(zip(result.terms, result.text_rows(), strict=False))["I(age ** 2)"]
     assert float(square[2]) == pytest.approx(result["I(age ** 2)"].standard_error, rel=0.05)
+
+
+class TestInattention:
+    """A fifth answers the question and a control item of prevalence 0 at random."""
+
+    @staticmethod
+    def study(seed: int, n: int = 1000, inattentive: float = 0.2) -> dict[str, np.ndarray]:
+        g = np.random.default_rng(seed)
+        age = g.normal(size=n)
+        truth = g.random(n) < 1 / (1 + np.exp(1 - 0.8 * age))
+        random = g.random(n) < inattentive
+        reports = [
+            np.where(random, g.random(n) < 0.5, disguise(t, g, 0.85) == 1) * 1 for t in (truth, np.zeros(n, bool))
+        ]
+        return {"x": reports[0], "anchor": reports[1], "age": age}
+
+    def test_it_is_estimated_along_with_the_coefficients(self) -> None:
+        scores, without = [], []
+        for seed in range(120):
+            frame = self.study(seed)
+            fit = tacit.regress(frame, "x ~ age", devices={"x": "crosswise p=.85"}, control="anchor=0")
+            inattentive = fit.open_parameters["inattentive"]
+            scores.append(
+                [
+                    (fit["Intercept"].estimate + 1) / fit["Intercept"].standard_error,
+                    (fit["age"].estimate - 0.8) / fit["age"].standard_error,
+                    (inattentive[0] - 0.2) / inattentive[1],
+                ]
+            )
+            without.append(tacit.regress(frame, "x ~ age", devices={"x": "crosswise p=.85"})["age"].estimate)
+        for each in np.array(scores).T:
+            assert abs(each.mean()) < 5 / np.sqrt(120) + 0.1
+            assert 0.8 < each.std() < 1.25
+        assert np.mean(without) < 0.65  # attenuated, as everybody is taken to follow the device
+
+    def test_what_cannot_tell_attention_is_refused(self) -> None:
+        frame = self.study(1)
+        asked = {"devices": {"x": "crosswise p=.85"}}
+        with pytest.raises(tacit.errors.NotEstimable, match="tells nothing about attention"):
+            tacit.regress(frame, "x ~ age", control="anchor=.5", **asked)
+        with pytest.raises(tacit.errors.NotEstimable, match="as if everybody answered at random"):
+            tacit.regress(
+                frame | {"anchor": 1 - self.study(1, inattentive=0)["anchor"]}, "x ~ age", control="anchor=0", **asked
+            )
+        with pytest.raises(InvalidInput, match="device of the outcome"):
+            tacit.regress(frame, "age ~ x", control="anchor=0", **asked)
+
+
+def test_scrambled_amounts_are_regressed() -> None:
+    scores = []
+    for seed in range(150):
+        g = np.random.default_rng(seed)
+        age = g.normal(size=300)
+        amount = 40 + 5 * age + g.normal(0, 8, 300)
+        card = np.where(g.random(300) < 0.6, amount, g.uniform(0, 60, 300))
+        fit = tacit.regress({"z": card, "age": age}, "z ~ age", devices={"z": "eriksson p=.6,mean=30"})
+        scores.append(
+            [(fit[term].estimate - true) / fit[term].standard_error for term, true in (("Intercept", 40), ("age", 5))]
+        )
+    for each in np.array(scores).T:
+        assert abs(each.mean()) < 5 / np.sqrt(150)
+        assert 0.8 < each.std() < 1.25
+    with pytest.raises(InvalidInput, match="which a linear model is for"):
+        tacit.regress({"z": card, "age": age}, "z ~ age", devices={"z": "eriksson p=.6,mean=30"}, family="poisson")
+    with pytest.raises(InvalidInput, match="it can be the outcome alone"):
+        tacit.regress({"z": card, "age": age}, "age ~ z", devices={"z": "eriksson p=.6,mean=30"})
+    with pytest.raises(InvalidInput, match="Compare groups instead"):
+        tacit.regress({"z": card, "age": age}, "z ~ age", devices={"z": "list-experiment items=0:4,1:5"})

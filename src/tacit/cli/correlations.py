@@ -42,7 +42,7 @@ def correlations(
         if scheme is not None:
             raise InvalidInput("A variable is asked with a --device or disguised under a --scheme. Give one of them.")
         result = tacit.correlations(
-            file, names, devices=given_devices(device), sample=sample, weights=weights, strata=strata,
+            file, names, devices=dict(given_devices(device)), sample=sample, weights=weights, strata=strata,
             clusters=clusters, level=level, **reading.keywords(),
         )  # fmt: skip
     else:

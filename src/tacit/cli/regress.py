@@ -32,6 +32,9 @@ def regress(
     family: Annotated[Family | None, typer.Option(help="Model; logit or multinomial by the answers.")] = None,
     sample: Annotated[str | None, typer.Option(help="Column that tells the samples of a device apart.")] = None,
     yes: Annotated[str | None, typer.Option(help="Value that means yes, where it is not 1, yes or true.")] = None,
+    control: Annotated[
+        str | None, typer.Option(help="Control item with its known prevalence, 'column=0': tells inattention.")
+    ] = None,
     reading: ReadingOptions = AS_IT_IS,
     sampling: SampleOptions = UNSAID,
     errors: Annotated[Errors | None, typer.Option(help="Errors from the information, scores, or both.")] = None,
@@ -49,7 +52,7 @@ def regress(
     result = tacit.regress(
         file, formula, devices=_devices(formula, device or [], parameters),
         scheme=None if scheme is None else Scheme.read(scheme), family=family, sample=sample, yes=yes, errors=errors,
-        level=level, **reading.keywords(), **sampling.keywords(file),
+        level=level, control=control, **reading.keywords(), **sampling.keywords(file),
     )  # fmt: skip
     if plot is not None:
         covariate = next((term for term in result.terms if term != "Intercept"), None)

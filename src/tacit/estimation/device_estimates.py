@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import bdtr, bdtrc, chdtrc
 
 from tacit.channel.base import Array
+from tacit.channel.device_parameters import exact_chance
 from tacit.channel.devices import DeviceDesign
 from tacit.errors import InvalidInput, NotEstimable
 from tacit.estimation.complex_samples import SampleDesign
@@ -333,3 +334,13 @@ def _control_classes(device: DeviceDesign, share: float) -> Array:
     for row, part in zip(device.shares, (1 - share, share), strict=True):
         classes[int(np.argmax(row))] += part
     return classes
+
+
+def read_control(control: str | tuple[str, float] | None) -> tuple[str, float] | None:
+    """A control item and its known prevalence, from ``"column=0"``."""
+    if control is None:
+        return None
+    name, share = control.rpartition("=")[::2] if isinstance(control, str) else control
+    if not name:
+        raise InvalidInput(f"A control item is a column with its known prevalence, such as column=0, not {control!r}.")
+    return str(name), float(exact_chance("The prevalence of the control item", share))

@@ -15,7 +15,7 @@ from scipy.special import chdtrc, fdtrc
 from tacit.channel import devices
 from tacit.channel.base import Array
 from tacit.channel.device_laws import YES_NO
-from tacit.channel.device_parameters import Given, exact_chance
+from tacit.channel.device_parameters import Given
 from tacit.channel.devices import DeviceDesign
 from tacit.channel.moment_devices import MOMENT_DEVICES, MomentDesign, moment_design
 from tacit.count.weighted import SampleColumns
@@ -28,6 +28,7 @@ from tacit.estimation.device_estimates import (
     SampleCounts,
     estimate_device,
     impossible_reports,
+    read_control,
     with_control,
 )
 from tacit.estimation.device_reports import DIRECT, MISSING
@@ -168,7 +169,7 @@ def prevalence(
         device if isinstance(device, DeviceDesign | MomentDesign) else devices.design(device, parameters or {}, answers)
     )
     checked_level(level)
-    watched = _control(control)
+    watched = read_control(control)
     columns = SampleColumns(weights, strata, clusters, sampled, tuple(replicates), replicate_scale)
     groups = [by] if isinstance(by, str) else list(by or ())
     if compare is not None and not groups:
@@ -195,15 +196,6 @@ def prevalence(
         raise InvalidInput("A direct question to all is combined with a list experiment. Leave out direct_item.")
     reports = _reports(table, known, item, sample, yes, notes)
     return _Study(known, reports, design, watched, level, compare, against, record).result(table, groups)
-
-
-def _control(control: str | tuple[str, float] | None) -> tuple[str, float] | None:
-    if control is None:
-        return None
-    name, share = control.rpartition("=")[::2] if isinstance(control, str) else control
-    if not name:
-        raise InvalidInput(f"A control item is a column with its known prevalence, such as column=0, not {control!r}.")
-    return str(name), float(exact_chance("The prevalence of the control item", share))
 
 
 @dataclass(frozen=True, eq=False)

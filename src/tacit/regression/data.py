@@ -12,9 +12,11 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from tacit.channel.devices import DeviceDesign, given_design
+from tacit.channel.moment_devices import MOMENT_DEVICES, MomentDesign, moment_design
 from tacit.channel.scheme import Group, Questionnaire, Scheme
 from tacit.errors import InvalidInput, NotEstimable
 from tacit.estimation import device_reports
+from tacit.estimation.device_estimates import INATTENTIVE
 from tacit.estimation.device_reports import DIRECT, MISSING
 from tacit.estimation.sample_laws import SampleLaws
 from tacit.schema import RESERVED, Schema
@@ -74,6 +76,33 @@ def by_device(table: pa.Table, name: str, device: DeviceDesign, sample: str | No
     """A variable that was asked with a device of the literature."""
     read = device_reports.understood(table, name, device.reports, yes)
     return by_codes(name, device, read.codes, device_reports.samples(table, sample, device))
+
+
+def with_control_item(part: Disguised, device: DeviceDesign, control: Codes, share: float) -> Disguised:
+    """The variable if a share w answers it, and a control item of known prevalence, at random: w is left open.
+
+    Of an attentive person the two reports are independent given the answer; of others every pair is as likely. The law of both
+    is linear in w. Where the control item was not answered, the law is that of the variable's report alone.
+    """
+    if device.opens or len(device.samples) > 1 or device.direct is not None or len(device.answers) != 2:
+        raise InvalidInput(
+            f"The device {device.name!r} estimates more than one share by itself, or has several samples; a control item is "
+            "understood for yes/no devices of one sample without open parameters."
+        )
+    reports = len(device.reports)
+    expected = device.honest_law(device.samples[0]) @ np.array([1 - share, share])
+    answered = control != MISSING
+    if np.allclose(expected, 1 / reports):
+        raise NotEstimable(
+            f"With a prevalence of {share:g} the control item is answered as by chance, so it tells nothing about attention. Use "
+            "a control item that nobody, or everybody, carries."
+        )
+    seen = np.bincount(control[answered], minlength=reports) / max(answered.sum(), 1)
+    if float((seen - expected) @ (1 / reports - expected)) >= float(((1 / reports - expected) ** 2).sum()):
+        raise NotEstimable("The control item looks as if everybody answered at random, so nothing can be estimated.")
+    attentive = np.where(answered, expected[np.maximum(control, 0)], 1.0)[:, None] * part.chances
+    random = np.where(answered, reports**-2.0, 1 / reports)[:, None]
+    return Disguised(part.names, part.answers, attentive, None, random - attentive, INATTENTIVE)
 
 
 def by_codes(name: str, device: DeviceDesign, reports: Codes, which: Codes) -> Disguised:
@@ -226,12 +255,12 @@ def _values(name: str, column: pa.ChunkedArray) -> Any:
     return values
 
 
-def given_devices(given: Mapping[str, Any] | Sequence[str] | None) -> dict[str, DeviceDesign]:
+def given_devices(given: Mapping[str, Any] | Sequence[str] | None) -> dict[str, DeviceDesign | MomentDesign]:
     """Devices by variable, from a mapping or from texts like ``"copied: crosswise p=1/4"``."""
     if given is None:
         return {}
     if isinstance(given, Mapping):
-        return {str(name): given_design(spec) for name, spec in given.items()}
+        return {str(name): _given(spec) for name, spec in given.items()}
     named = {}
     for text in [given] if isinstance(given, str) else given:
         name, colon, spec = text.partition(":")
@@ -239,5 +268,13 @@ def given_devices(given: Mapping[str, Any] | Sequence[str] | None) -> dict[str, 
             raise InvalidInput(
                 f"A device names its variable, its name and chances: 'copied: crosswise p=1/4', not {text!r}."
             )
-        named[name.strip().strip("`")] = given_design(spec)
+        named[name.strip().strip("`")] = _given(spec)
     return named
+
+
+def _given(spec: Any) -> DeviceDesign | MomentDesign:
+    """A device of answers or of numbers, as text or as it is."""
+    if isinstance(spec, MomentDesign):
+        return spec
+    name, _, parameters = spec.strip().partition(" ") if isinstance(spec, str) else ("", "", "")
+    return moment_design(name, parameters) if name in MOMENT_DEVICES else given_design(spec)

@@ -70,6 +70,7 @@ class FormulaData:
     parts: tuple[Disguised, ...]
     frame: Any
     yes: str | None = None  # the value that means yes
+    is_amount: bool = False  # whether the outcome's numbers were scrambled, and are restored on average
 
     def complete(self) -> NDArray[np.bool_]:
         """Rows without a missing value."""
@@ -182,12 +183,16 @@ class Fitting:
         layout = self.layout
         outcome = next((part for part in layout.parts if layout.formula.outcome in part.names), None)
         answers = None if outcome is None else outcome.answers[outcome.names.index(layout.formula.outcome)]
-        if outcome is None and not layout.parts:
+        if outcome is None and not layout.parts and not layout.is_amount:
             raise InvalidInput(
                 "No variable of the formula is disguised. Name its device or the scheme, or use an ordinary regression."
             )
         clear = None if outcome is not None else ClearOutcome.read(layout, kept)
-        kind = self._kind(answers if clear is None else clear.answers)
+        kind = self._kind(answers if clear is None or layout.is_amount else clear.answers)
+        if layout.is_amount and kind != "linear":
+            raise InvalidInput(
+                f"Scrambled amounts tell means, which a linear model is for; a {kind} model is not fitted."
+            )
         if kind not in ("linear", "logit", "poisson") or (answers is not None and len(answers) != 2):
             raise InvalidInput(
                 f"With disguised covariates ({', '.join(layout.disguised_covariates())}) the outcome may be numbers (linear, "
@@ -433,7 +438,7 @@ def _expanded(
 def _combined_codes(levels: Sequence[Sequence[str]]) -> NDArray[np.intp]:
     """``codes[variable, combination]``, the last variable changing first."""
     sizes = [len(answers) for answers in levels]
-    return np.indices(sizes, dtype=np.intp).reshape(len(sizes), -1)
+    return np.indices(sizes, dtype=np.intp).reshape(len(sizes), math.prod(sizes))
 
 
 @dataclass(frozen=True, eq=False)

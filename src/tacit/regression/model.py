@@ -9,16 +9,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tacit.channel.moment_devices import MomentDesign
 from tacit.channel.scheme import Group, Scheme
 from tacit.count.connections import is_address
 from tacit.count.stored import StoredReports
 from tacit.count.tally import Tally, is_tally
 from tacit.count.weighted import SampleColumns
 from tacit.errors import InvalidInput, UnknownName
+from tacit.estimation import device_reports
 from tacit.estimation.complex_samples import Lonely
+from tacit.estimation.device_estimates import read_control
 from tacit.estimation.intervals import checked_level
 from tacit.estimation.study_record import StudyRecord
-from tacit.regression.data import by_device, by_scheme, clear_frame, given_devices
+from tacit.regression.data import Disguised, by_device, by_scheme, clear_frame, given_devices, with_control_item
 from tacit.regression.families import FAMILIES, FamilyName
 from tacit.regression.fitting import ERRORS, Errors, Fitting, FormulaData, Sampling
 from tacit.regression.formula import Formula, read_formula
@@ -54,6 +57,7 @@ def regress(
     replicates: Sequence[str] = (),
     replicate_scale: float | None = None,
     seed: int | None = None,
+    control: str | tuple[str, float] | None = None,
     missing_marks: Sequence[str] = (),
     sheet: str | None = None,
     skip_rows: int = 0,
@@ -100,6 +104,9 @@ def regress(
         What the sum of squared deviations is multiplied by: 1/R if not said (bootstrap, balanced), (R-1)/R for a jackknife.
     seed : int, optional
         Makes the bootstrap repeatable.
+    control : str, optional
+        A control item of known prevalence asked with the outcome's device, as ``"column=0"``: tells the share of inattentive
+        respondents, who answer both at random.
     missing_marks : sequence of str
         Values that mean no answer. Without them NA, a dot and codes such as -99 are recognised, and the result says so.
     sheet : str, optional
@@ -134,7 +141,7 @@ def regress(
     read = read_formula(formula)  # before the data: whoever swaps the two is told so
     data = _opened(data, scheme)
     known = scheme if scheme is not None else _carried(data, devices)
-    study = _read(read, given_devices(devices), known, sample, yes)
+    study = _read(read, given_devices(devices), known, sample, yes, read_control(control))
     columns = SampleColumns(weights, strata, clusters, sampled, tuple(replicates), replicate_scale)
     asked = bool(columns.named) or sampled is not None or bootstrap is not None or replicate_scale is not None
     reading = StudyReading(tuple(missing_marks), sheet, skip_rows)
@@ -177,6 +184,7 @@ class _AskedFormula:
     scheme: Scheme | None
     sample: str | None
     yes: str | None
+    control: tuple[str, float] | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -184,7 +192,8 @@ class _AskedFormula:
 
     @property
     def disguised(self) -> set[str]:
-        return (set(self.devices) | {name for group in self._groups for name in group.names}) & set(self.names)
+        devices = {name for name, device in self.devices.items() if not isinstance(device, MomentDesign)}
+        return (devices | {name for group in self._groups for name in group.names}) & set(self.names)
 
     @property
     def _groups(self) -> list[Group]:
@@ -199,6 +208,7 @@ class _AskedFormula:
         for group in self._groups:
             if set(group.names) & set(self.names):
                 wanted += [column for attribute in group.report_attributes for column in file_columns(attribute)]
+        wanted += [] if self.control is None else [self.control[0]]
         dealt = [RESERVED] if self.scheme is not None and self.scheme.is_dealt else []
         return list(dict.fromkeys([*wanted, *dealt, *([] if self.sample is None else [self.sample])]))
 
@@ -206,18 +216,52 @@ class _AskedFormula:
         parts = [
             by_device(table, name, device, self.sample, self.yes)
             for name, device in self.devices.items()
-            if name in self.names
+            if name in self.disguised
         ]
+        if self.control is not None:
+            parts = [self._attentive(table, part, self.control) for part in parts]
         if self.scheme is not None:
             parts += by_scheme(table, self.scheme, self.names)
         clear = [name for name in self.names if name not in self.disguised]
-        return FormulaData(self.formula, tuple(parts), clear_frame(table, clear), self.yes)
+        frame = clear_frame(table, clear)
+        amount = self.devices.get(self.formula.outcome)
+        if isinstance(amount, MomentDesign):
+            if len(amount.samples) > 1 or frame[self.formula.outcome].dtype.kind != "f":
+                raise InvalidInput(
+                    f"An outcome asked with {amount.name!r} is not regressed, only numbers that one sample scrambled. Compare "
+                    "groups instead: tacit.prevalence(..., by=...)."
+                )
+            sample = amount.samples[0]
+            frame[self.formula.outcome] = sample.factor * (frame[self.formula.outcome] - sample.shift)
+        return FormulaData(self.formula, tuple(parts), frame, self.yes, is_amount=isinstance(amount, MomentDesign))
+
+    def _attentive(self, table: pa.Table, part: Disguised, control: tuple[str, float]) -> Disguised:
+        """The outcome, where a share of people answers it and the control item at random."""
+        if part.names != (self.formula.outcome,):
+            raise InvalidInput(
+                f"A control item tells inattention of the outcome; {part.names[0]!r} is a covariate. Leave out control."
+            )
+        device = self.devices[self.formula.outcome]
+        codes = device_reports.understood(table, control[0], device.reports, self.yes).codes
+        return with_control_item(part, device, codes, control[1])
 
 
 def _read(
-    formula: Formula, devices: Mapping[str, Any], scheme: Scheme | None, sample: str | None, yes: str | None
+    formula: Formula,
+    devices: Mapping[str, Any],
+    scheme: Scheme | None,
+    sample: str | None,
+    yes: str | None,
+    control: tuple[str, float] | None,
 ) -> _AskedFormula:
-    study = _AskedFormula(formula, devices, scheme, sample, yes)
+    study = _AskedFormula(formula, devices, scheme, sample, yes, control)
+    if control is not None and formula.outcome not in devices:
+        raise InvalidInput(f"A control item is asked with the device of the outcome. Give one for {formula.outcome!r}.")
+    for name, device in devices.items():
+        if isinstance(device, MomentDesign) and name != formula.outcome:
+            raise InvalidInput(
+                f"{name!r} was asked with {device.name!r}, which tells means only: it can be the outcome alone."
+            )
     others = [name for name in devices if name not in study.names]
     if others:
         raise InvalidInput(
