@@ -289,3 +289,22 @@ def test_memory_does_not_grow_with_the_table(tmp_path):
         assert done.stdout.split()[0] == str(rows)
         peaks.append(int(done.stdout.split()[1]) / 1024)
     assert peaks[1] - peaks[0] < 60 * many / 1e6, f"peaks of {peaks} MB"
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_more_persons_than_a_question_has_answers(filled: Filled, engine, tmp_path):
+    """Beyond 1,000 ids the table was refused."""
+    rng = np.random.default_rng(6)
+    rows = pa.table(
+        {
+            "id": [f"p{i // 2:05d}" for i in range(3_000)],
+            "age": pa.array(rng.integers(20, 60, 3_000)),
+            "town": [("Ulm", "Rom", "Bern")[i] for i in rng.integers(0, 3, 3_000)],
+        }
+    )
+    wishes = {"person": "id", "method": "local"}
+    ours = anonymize(filled(engine, rows), 5, ["age", "town"], **wishes)
+    theirs = anonymize(rows, 5, ["age", "town"], **wishes)
+    assert ours.publication.persons.n_persons == 1_500
+    assert rows_of(ours) == rows_of(theirs)
+    ours.write(tmp_path / "out.csv")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -16,6 +16,8 @@ from tacit.table.columns import refuse_gaps
 from tacit.table.discretize import CutRule
 from tacit.table.infer import MOST_ANSWERS, MissingPolicy, infer_schema
 
+MOST_LISTED = 100_000_000  # values of a column that is not generalized: as many as fit the memory
+
 
 def complete_rows(table: Any, names: tuple[str, ...]) -> Any:
     """The rows of an ibis table without a missing value in these columns."""
@@ -23,11 +25,16 @@ def complete_rows(table: Any, names: tuple[str, ...]) -> Any:
 
 
 def inferred_schema(
-    table: Any, *, missing: MissingPolicy = "refuse", cuts: Mapping[str, CutRule] | None = None
+    table: Any,
+    *,
+    missing: MissingPolicy = "refuse",
+    cuts: Mapping[str, CutRule] | None = None,
+    listed: Collection[str] = (),
 ) -> Schema:
     """The schema that `infer_schema` would give the rows of an ibis table if they were in memory.
 
-    Of a column that is cut only the least and the greatest number are looked at.
+    Of a column that is cut only the least and the greatest number are looked at. Columns that are `listed`, such as the ids of
+    persons, may have any number of values.
     """
     if missing == "most-frequent":
         raise InvalidInput("In a database missing values are refused, dropped or an answer: not the most frequent one.")
@@ -35,7 +42,12 @@ def inferred_schema(
     if missing == "refuse":
         _refuse_missing(table)
     rows = complete_rows(table, names) if missing == "drop" else table
-    return Schema(tuple(_inferred(rows, name, (cuts or {}).get(name), missing) for name in names))
+    return Schema(
+        tuple(
+            _inferred(rows, name, (cuts or {}).get(name), missing, MOST_LISTED if name in listed else MOST_ANSWERS)
+            for name in names
+        )
+    )
 
 
 def _refuse_missing(table: Any) -> None:
@@ -43,17 +55,18 @@ def _refuse_missing(table: Any) -> None:
     refuse_gaps({name: int(number) for name, number in absent.items() if number})
 
 
-def _inferred(table: Any, name: str, rule: CutRule | None, missing: MissingPolicy) -> Attribute:
+def _inferred(table: Any, name: str, rule: CutRule | None, missing: MissingPolicy, most: int) -> Attribute:
 
     if rule is not None and table[name].type().is_numeric():
         present = table.filter(~is_absent(table[name]))
         ends = single_row(present.agg(low=present[name].min(), high=present[name].max()))
         values = pa.chunked_array([pa.array([float(ends["low"]), float(ends["high"])])])
     else:
-        values = distinct_values(table, name, MOST_ANSWERS)
-    if len(values) > MOST_ANSWERS:
+        values = distinct_values(table, name, most)
+    if len(values) > most:
         raise InvalidInput(
-            f"{name!r} has more than {MOST_ANSWERS:,} different values, too many to be the answers of a question. Cut it "
+            f"{name!r} has more than {most:,} different values, too many to be the answers of a question. Cut it "
             "if it holds numbers, or give a schema without it."
         )
-    return infer_schema(pa.table({name: values}), missing=missing, cuts={} if rule is None else {name: rule})[name]
+    cuts = {} if rule is None else {name: rule}
+    return infer_schema(pa.table({name: values}), missing=missing, cuts=cuts, most_answers=most)[name]

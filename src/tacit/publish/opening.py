@@ -141,7 +141,7 @@ def _stored_schema(table: Any, missing: MissingPolicy, wanted: Wanted) -> Schema
     steps = {name: _stepped_there(table, name, wanted.granularity.get(name)) for name in names}
     cut = {name: own for name, own in steps.items() if own is not None and name not in wanted.as_they_are}
     rules = {name: _known_cut(own) for name, own in cut.items()}
-    schema = inferred_schema(table.select(names), missing=missing, cuts=rules)
+    schema = inferred_schema(table.select(names), missing=missing, cuts=rules, listed=wanted.as_they_are)
     return Schema(tuple(cut.get(attribute.name, attribute) for attribute in schema))
 
 
