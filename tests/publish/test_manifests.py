@@ -62,7 +62,7 @@ def test_another_input_is_refused(tmp_path):
     other = {name: values[::-1] for name, values in people().items()}
     with pytest.raises(InvalidInput, match="This is not the input of the release"):
         remake(f"{path}.private.json", other)
-    with pytest.raises(InvalidInput, match="is no private manifest"):
+    with pytest.raises(InvalidInput, match="holds no private manifest"):
         remake(f"{path}.manifest.json", people())
 
 

@@ -179,3 +179,25 @@ def test_tables_that_cannot_be_counted_are_refused() -> None:
         synthesize({"a": ["1"], "b": ["2"]}, 1.0, wide)
     with pytest.raises(InvalidInput, match="no column 'id'"):
         synthesize(chain(10), 1.0, SCHEMA, person="id")
+
+
+def test_the_ledger_adds_up_what_is_spent_and_refuses_beyond_the_stated_sum(tmp_path):
+    """A second release of the same input was written without a word."""
+    people = people_file(tmp_path)
+    wishes = ("synthesize", people, "--schema", schema_file(tmp_path), "--epsilon", 1)
+    first = tacit(*wishes, "--total", 2.5, "--out", tmp_path / "a.csv", "--json").json["ledger"]
+    assert (first["epsilon"], first["total"], first["left"]) == (1, 2.5, 1.5)
+    ledger = tmp_path / f"{people.name}.ledger.json"
+    assert oct(ledger.stat().st_mode)[-3:] == "600"
+    second = tacit(*wishes, "--out", tmp_path / "b.csv")
+    assert f"2 releases: epsilon 2 of at most 2.5 ({ledger})" in " ".join(second.out.split())
+    before = ledger.read_bytes()
+    assert "Epsilon 2 of 2.5 is spent" in refused(*wishes, "--out", tmp_path / "c.csv")
+    assert "can only become stricter" in refused(*wishes, "--total", 9, "--out", tmp_path / "c.csv")
+    assert "a number above 0, not 0.0" in refused(*wishes, "--total", 0, "--out", tmp_path / "c.csv")
+    assert ledger.read_bytes() == before
+    assert not (tmp_path / "c.csv").exists()
+    assert "no ledger that Tacit wrote" in refused(*wishes, "--ledger", people, "--out", tmp_path / "c.csv")
+    assert "Name one with --ledger" in refused(
+        "synthesize", "sqlite:///x.db?table=t", *wishes[2:], "--out", tmp_path / "c.csv"
+    )

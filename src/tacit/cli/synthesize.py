@@ -10,6 +10,7 @@ import typer
 from tacit.cli.names import listed_groups
 from tacit.cli.output import JsonFlag, print_json, print_text
 from tacit.cli.writing import check_apart, check_writable
+from tacit.errors import InvalidInput
 
 
 def synthesize(
@@ -28,6 +29,12 @@ def synthesize(
     missing: Annotated[
         Literal["refuse", "answer", "drop"], typer.Option(help="What missing values become.")
     ] = "refuse",
+    total: Annotated[
+        float | None, typer.Option(help="Epsilon of all releases of this input together, kept in its ledger.")
+    ] = None,
+    ledger: Annotated[
+        Path | None, typer.Option(help="Private file of what was spent; IN.ledger.json without. Of a database, needed.")
+    ] = None,
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
     """Write synthetic rows under differential privacy, drawn from tables that are counted with noise.
@@ -35,6 +42,7 @@ def synthesize(
     The noise is drawn by the operating system's generator: with a seed it could be drawn again, and would hide nothing.
     """
     from tacit.channel.scheme import Scheme
+    from tacit.publish.ledger import Ledger
     from tacit.publish.manifests import public_path
     from tacit.publish.opening import is_stored, stored_table
     from tacit.publish.synthesis import synthesize as draw
@@ -43,14 +51,21 @@ def synthesize(
         check_apart(out, [table])
     for path in (out, public_path(out)):
         check_writable(path)
+    if ledger is None and is_stored(table):
+        raise InvalidInput("A table of a database has no folder for its ledger. Name one with --ledger F.")
+    spent = Ledger.read(ledger or Ledger.beside(table), total).spend(epsilon, delta, str(out))
+    check_writable(spent.path)
     people = stored_table(table) if is_stored(table) else Path(table)
     release = draw(
         people, epsilon, Scheme.read(schema).schema, None if tables is None else listed_groups(tables),
         delta=delta, person=person, rows_per_person=rows_per_person, missing=missing,
     )  # fmt: skip
+    spent.write()
     release.write(out)
     if json:
-        print_json(release.to_document() | {"verified": {"rows": release.model.rows}, "out": str(out)})
+        written = {"verified": {"rows": release.model.rows}, "out": str(out), "ledger": spent.to_document()}
+        print_json(release.to_document() | written)
         return
     print_text(release.describe())
+    print_text(spent.words)
     print_text(f"Written and verified: {out}")

@@ -17,6 +17,7 @@ from tacit.publish.dimension import warnings_of_dimension
 from tacit.publish.methods import Alternative, Answer
 from tacit.publish.persons import ONE_ROW_KNOWN
 from tacit.publish.publication import Publication
+from tacit.publish.read_columns import ReadColumn, loss_of_file, read_columns
 from tacit.publish.recoding import Recoding
 from tacit.publish.release_input import CodedInput, ReleaseInput
 from tacit.publish.risk import Risk, average_risk
@@ -127,6 +128,16 @@ class AnonymousTable:
     def risk(self) -> Risk:
         """Prosecutor, journalist and marketer."""
         return self.publication.risk(self.recoding)
+
+    @cached_property
+    def read_columns(self) -> list[ReadColumn]:
+        """How each quasi-identifier was read, where its answers were found from its values."""
+        return read_columns(self.publication, self.recoding)
+
+    @property
+    def nwp_of_file(self) -> float | None:
+        """The loss on the file's own values, before dates became years and codes their first digits; None where unknown."""
+        return loss_of_file(self.read_columns, self.weights)
 
     @property
     def mean_risk(self) -> float:

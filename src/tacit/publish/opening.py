@@ -6,12 +6,14 @@ import functools
 import hashlib
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
 
 from tacit.count.backend import single_row
 from tacit.count.connections import is_address, opened
@@ -37,8 +39,6 @@ from tacit.table import Missing, Table, as_arrow, encode, read_batches, read_tab
 from tacit.table.files import column_names, data_places, n_cells
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from tacit.table.discretize import CutRule
     from tacit.table.infer import MissingPolicy
 
@@ -83,13 +83,11 @@ def open_input(
         return _open_file(data if isinstance(data, OpenedFile) else OpenedFile(data), schema, missing, wanted)
     if not isinstance(data, Dataset | Table):
         table = as_arrow(data)
-        known, readings = (
-            (schema, wanted.readings)
-            if schema
-            else typed_schema(_values([table], table.column_names, missing, wanted), missing, wanted)
+        known, readings, behind = _known(
+            lambda: _values([table], table.column_names, missing, wanted), schema, missing, wanted
         )
         coded = _encoded(table, known, readings, missing)
-        return _input_in_memory(coded, readings)
+        return replace(_input_in_memory(coded, readings), values_behind=behind)
     if wanted.granularity:
         raise InvalidInput("A Dataset has its answers already. Give its file or data frame to cut numbers in steps.")
     return _input_in_memory(data.table if isinstance(data, Dataset) else data, {})
@@ -101,6 +99,24 @@ def _input_in_memory(coded: Table, readings: Mapping[str, Reading]) -> CodedInpu
     return CodedInput(
         coded.schema, lambda: _slices(coded), Fingerprint(_hash_of_answers(coded), "answers"), dict(readings)
     )
+
+
+def _known(
+    values: Callable[[], Mapping[str, ColumnValues]], schema: Schema | None, missing: MissingPolicy, wanted: Wanted
+) -> tuple[Schema, Mapping[str, Reading], dict[str, NDArray[np.int64]]]:
+    """The schema, how columns are read, and how many values of the table stand behind each answer of a generalized one."""
+    if schema is not None:
+        return schema, dict(wanted.readings), {}
+    columns = values()
+    found, readings = typed_schema(columns, missing, wanted)
+    behind = {}
+    for attribute in found:
+        if attribute.name not in (*wanted.as_they_are, *wanted.pseudonyms):
+            alone = pa.table({attribute.name: columns[attribute.name].values})
+            own = {attribute.name: readings[attribute.name]} if attribute.name in readings else {}
+            codes = _encoded(alone, Schema((attribute,)), own, missing)[attribute.name]
+            behind[attribute.name] = np.bincount(codes, minlength=attribute.size).astype(np.int64)
+    return found, readings, behind
 
 
 def typed_schema(
@@ -249,18 +265,16 @@ class OpenedFile:
 
 
 def _open_file(file: OpenedFile, schema: Schema | None, missing: MissingPolicy, wanted: Wanted) -> CodedInput:
-    if schema is None:
-        values = _values(file.batches(wanted.columns), file.names, missing, wanted)
-        known, readings = typed_schema(values, missing, wanted)
-    else:
-        known, readings = schema, dict(wanted.readings)
+    known, readings, behind = _known(
+        lambda: _values(file.batches(wanted.columns), file.names, missing, wanted), schema, missing, wanted
+    )
 
     def batches() -> Iterator[Table]:
         for batch in file.batches(known.names):
             for start in range(0, max(batch.num_rows, 1), SLICE_ROWS):
                 yield _encoded(batch.slice(start, SLICE_ROWS), known, readings, missing)
 
-    return CodedInput(known, batches, file.fingerprint, dict(readings))
+    return CodedInput(known, batches, file.fingerprint, dict(readings), behind)
 
 
 def _encoded(batch: pa.Table, schema: Schema, readings: Mapping[str, Reading], missing: MissingPolicy) -> Table:

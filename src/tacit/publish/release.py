@@ -60,6 +60,8 @@ class Release(AnonymousTable, Told):
             "k": self.k,
             "effective_k": self.effective_k,
             "nwp": self.nwp,
+            "nwp_of_file": self.nwp_of_file,
+            "read_columns": [column.to_document() for column in self.read_columns],
             "necd": self.necd,
             "ach": self.ach,
             "suppressed": self.suppressed,
@@ -98,6 +100,7 @@ class Release(AnonymousTable, Told):
             f"{published:,} of {self.rows:,} rows published in {len(self.class_sizes):,} classes; everyone hides "
             f"among at least {self.effective_k}{' ' * bool(whom)}{whom} (wanted: {self.k}).",
             f"{self.nwp:.1%} of the weighted detail is lost; {_bound_words(self)}",
+            *_read_words(self),
             f"Class sizes: {sizes['least']} to {sizes['greatest']}, half of them up to {sizes['median']}. Who knows a "
             f"person's attributes picks the right row with a chance of at most {1 / self.effective_k:.1%}, and of "
             f"{self.mean_risk:.2%} on average.",
@@ -117,6 +120,19 @@ class Release(AnonymousTable, Told):
         if better:
             lines.append(f"k = {max(entry.effective_k for entry in better)} would cost practically no more.")
         return "\n".join([*lines, *(f"Note: {warning}" for warning in self.warnings)])
+
+
+def _read_words(release: Release) -> Iterator[str]:
+    """What is lost of the file's own values, where columns were read coarser than they are."""
+    if release.nwp_of_file is None or release.nwp_of_file < release.nwp + 5e-4:
+        return
+    coarse = [column for column in release.read_columns if column.lost_by_reading >= 5e-4]
+    read = "; ".join(
+        f"{column.name} as {column.read_as} ({column.lost_by_reading:.1%} by that alone"
+        + (f"; {column.keep_more} keeps more)" if column.keep_more else ")")
+        for column in coarse
+    )
+    yield f"Of the file's own values {release.nwp_of_file:.1%} is lost, for these were read coarser: {read}."
 
 
 def _population_words(release: Release) -> Iterator[str]:

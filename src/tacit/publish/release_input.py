@@ -61,6 +61,7 @@ class CodedInput:
     batches: Callable[[], Iterator[Table]]
     known_by: Fingerprint
     readings: Mapping[str, Reading] = field(default_factory=dict)  # how values become answers
+    values_behind: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)  # different values of each answer
 
     def sparse_tally(self, columns: Sequence[str]) -> CountedCells:
         cells = running_tally(self.schema.shape(columns))
@@ -99,7 +100,11 @@ class CodedInput:
                 recoded = {name: place[columns[name]].astype(columns[name].dtype) for name, place in places.items()}
                 yield Table(schema, columns | recoded)
 
-        return CodedInput(schema, batches, self.known_by, self.readings)
+        behind = dict(self.values_behind)
+        for name, place in places.items():
+            if name in behind:
+                behind[name] = behind[name][np.argsort(place)]
+        return CodedInput(schema, batches, self.known_by, self.readings, behind)
 
     def fingerprint(self, tally: QuasiTally) -> Fingerprint:
         return self.known_by
