@@ -46,6 +46,10 @@ COMMANDS: dict[str, tuple[str, str | dict[str, str]]] = {
         "Estimate how many carry a trait that was asked with a device, from a file as it is; only the named columns are read.",
         "prevalence:prevalence",
     ),
+    "simulate": (
+        "Draw studies from a design and report the bias, coverage and power of their estimates.",
+        "simulate:simulate",
+    ),
     "correlations": (
         "Correlate variables that were asked with devices, disguised under a scheme, or not disguised at all.",
         "correlations:correlations",
