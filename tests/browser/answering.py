@@ -9,16 +9,25 @@ from tests.survey.server import RunningServer
 
 
 def open_page(
-    context: Any, server: RunningServer, survey: StoredSurvey, fragment: str = "", *, who: str | None = None
+    context: Any,
+    server: RunningServer,
+    survey: StoredSurvey,
+    fragment: str = "",
+    *,
+    who: str | None = None,
+    is_begun: bool = True,
 ) -> Any:
-    """The first screen of a survey; `who` answers the question whether one has answered here before ("me", "else")."""
+    """The first screen of a survey, with Start pressed unless it is not to begin.
+
+    `who` answers the question whether one has answered here before ("me", "else").
+    """
     page = context.new_page()
     page.goto(f"{server.url}/s/{survey.fingerprint}{fragment}")
     if who is not None:
         say_who(page, who)
-        page.wait_for_selector("#consent, h1:has-text('cannot be answered')")
-    else:
-        page.wait_for_selector("#consent")
+    page.wait_for_selector("#begin, h1:has-text('cannot be answered')")
+    if is_begun and page.locator("#begin").count():
+        page.click("#begin")
     return page
 
 
@@ -29,13 +38,17 @@ def say_who(page: Any, who: str) -> None:
 
 
 def read_on(page: Any) -> None:
-    """Open what is one tap away on the first screen."""
-    page.click(".more > summary")
+    """Open everything that is one tap away on the first screen."""
+    for summary in page.locator(".more > summary").all():
+        summary.click()
 
 
 def start(page: Any) -> None:
+    page.wait_for_selector("#begin, #consent")
+    if page.locator("#begin").count():
+        page.click("#begin")
     page.check("#consent")
-    page.click("button[type=submit]")
+    page.click(".entrance button[type=submit]")
     page.wait_for_selector("fieldset")
 
 

@@ -133,7 +133,7 @@ def test_whoever_is_screened_out_or_one_too_many_sends_nothing(
                 break
             page.wait_for_timeout(250)
             page.reload()
-        page.wait_for_selector("#consent")
+        page.wait_for_selector("#begin, #consent")
         start(page)
         page.check(f"#region-{region}")
         page.fill("#born-0", "1985-07-14")
@@ -284,7 +284,7 @@ def test_a_grid_and_a_typed_number_read_at_320_pixels_and_from_the_right(browser
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
     page.screenshot(path=screenshots() / "asked-grid-ar-320.png", full_page=True)
     assert violations(page) == []
-    steps = [one.bounding_box()["y"] for one in page.locator("#field-stress_work .step").all()]
+    steps = [one.bounding_box()["y"] for one in page.locator("#field-stress_work .scale label").all()]
     assert len(set(steps)) == 1  # a scale of the grid stands on one line
     for line in ("work", "home"):
         page.check(f"#stress_{line}-0")

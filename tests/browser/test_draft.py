@@ -99,7 +99,7 @@ def test_reload_back_and_forward_lose_nothing(context: Any, served: Served, page
     page.wait_for_selector("#often-1")
     page.go_back()
     page.go_back()
-    page.wait_for_selector("#consent")
+    page.wait_for_selector("#begin, #consent")
     page.go_forward()
     page.wait_for_selector("#used-1")
     page.check("#used-0")  # the second page is now passed over, also on the browser's own way
@@ -163,7 +163,7 @@ def test_nothing_readable_is_left_after_sending(context: Any, served: Served, pa
     page.go_back()
     assert CANARY_ANSWER not in json.dumps(page.evaluate(LEFT))
     page.reload()
-    page.wait_for_selector("#consent")
+    page.wait_for_selector("#begin, #consent")
     assert page.locator("#resume").count() == 0
 
 
@@ -200,7 +200,7 @@ def test_a_draft_dies_after_a_day(context: Any, served: Served, paged: StoredSur
     later.clock.install()
     later.clock.fast_forward("24:00:01")
     later.goto(f"{server.url}/s/{paged.fingerprint}")
-    later.wait_for_selector("#consent")
+    later.wait_for_selector("#begin, #consent")
     assert later.locator("#resume").count() == 0
     assert later.evaluate(LEFT)["stores"] == []
 
@@ -218,7 +218,7 @@ def test_a_shared_device_keeps_no_draft_and_forgets_the_code(context: Any, serve
     assert left["stores"] == []
     assert code not in json.dumps(left)
     page.click("text=Someone else answers on this device")
-    page.wait_for_selector("#consent")
+    page.wait_for_selector("#begin, #consent")
     assert page.is_checked("#shared")
     assert page.input_value("#code") == ""
     left = page.evaluate(LEFT)
@@ -226,7 +226,7 @@ def test_a_shared_device_keeps_no_draft_and_forgets_the_code(context: Any, serve
     page.go_back()
     assert page.locator("fieldset").count() == 0
     page.reload()
-    page.wait_for_selector("#consent")
+    page.wait_for_selector("#begin, #consent")
     assert page.input_value("#code") == ""
 
 
@@ -265,7 +265,7 @@ def test_leaving_with_answers_is_warned_of_and_after_sending_no_more(
 
     page.on("dialog", note)
     page.reload()
-    page.wait_for_selector("#consent")
+    page.wait_for_selector("#begin, #consent")
     assert asked == []
     start(page)
     page.check("#age-0")
@@ -334,7 +334,7 @@ def test_a_draft_dies_with_its_survey_and_under_a_clock_that_was_set_back(
         if clock:
             page.clock.install(**clock)
         page.goto(address)
-        page.wait_for_selector("#consent")
+        page.wait_for_selector("#begin, #consent")
         start(page)
         page.check("#used-1")
         page.wait_for_function(KEPT)
@@ -357,7 +357,7 @@ def test_a_draft_dies_with_its_survey_and_under_a_clock_that_was_set_back(
     later.clock.install()
     later.clock.fast_forward("30:00:00")
     later.goto(address)
-    later.wait_for_selector("#consent")
+    later.wait_for_selector("#begin, #consent")
     assert later.evaluate(LEFT)["stores"] == []
 
 
@@ -392,5 +392,5 @@ def test_a_device_that_is_called_shared_forgets_at_once_and_stays_shared(
     page.wait_for_function(f"() => !({KEPT})()")
     start(page)
     page.reload()
-    page.wait_for_selector("#consent")
+    page.wait_for_selector("#begin, #consent")
     assert page.is_checked("#shared")

@@ -51,11 +51,11 @@ def test_from_the_questionnaire_to_the_estimate(browser: Any, tmp_path: Path) ->
         for fragment in codes:
             context = browser.new_context(viewport={"width": 390, "height": 844}, locale="en", has_touch=True)
             page = open_page(context, server, survey, "#" + fragment)
-            page.click(".consent summary")
+            assert page.is_visible(".consent")  # in full, where it is agreed to
             assert "I agree to be studied." in page.inner_text(".consent")
             assert survey.fingerprint in page.inner_text(".consent")
-            page.click(".more > summary")
-            assert {"The university", "Board 2026-17", "Call 0800 123"} <= set(page.inner_text(".more").splitlines())
+            page.click(".asks > summary")
+            assert {"The university", "Board 2026-17", "Call 0800 123"} <= set(page.inner_text(".asks").splitlines())
             answer_small(page, smokes=True, drinks=False)
             assert page.get_attribute("#survey", "data-state") == "stored"
             assert "Call 0800 123" in page.inner_text("main")
@@ -146,7 +146,7 @@ def test_the_second_round_sends_one_bit(context: Any, served: tuple[RunningServe
     sent: list[tuple[str, str | None]] = []
     context.on("request", lambda request: request.method == "PUT" and sent.append((request.url, request.post_data)))
     again = asked_again(context, server, survey)
-    again.click("text=Try it and send right or wrong")
+    again.click("text=Check the rule and send")
     again.wait_for_selector("text=Sent, disguised.")
     ((url, body),) = sent
     assert "/second/" in url
@@ -172,7 +172,7 @@ def test_the_published_second_round_tries_answers_drawn_by_lot(
     context.on("request", lambda request: request.method == "PUT" and sent.append(request.post_data))
     again = asked_again(context, server, survey)
     again.wait_for_selector("text=makes up answers by lot")
-    again.click("text=Try it and send right or wrong")
+    again.click("text=Check the rule and send")
     again.wait_for_selector("text=Sent.")
     assert sent == ['{"report":"01"}']
     for table in ("tacit_classifiers", survey.table("second")):

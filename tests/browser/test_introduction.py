@@ -21,7 +21,7 @@ pytestmark = pytest.mark.browser
 Served = tuple[RunningServer, Store]
 
 PARAGRAPH = (
-    "We want to know how people in our field are doing, so that help goes where it is needed. It takes three minutes."
+    "We want to know how people in our field are doing, so that help goes where it is needed. We ask about health."
 )
 
 
@@ -35,6 +35,8 @@ name: many
 title: {in_every_language("Health and work")}
 introduction: {in_every_language(PARAGRAPH)}
 contact: {in_every_language("research@example.org")}
+institution: {in_every_language("Institute of Work")}
+minutes: 20
 languages: [{", ".join(RELEASED)}]
 access: codes
 privacy: strong
@@ -53,23 +55,27 @@ def test_the_introduction_fits_one_phone_screen_in_every_language(
     browser: Any, served: Served, many: StoredSurvey
 ) -> None:
     server, _ = served
-    context = browser.new_context(viewport={"width": 390, "height": 844}, locale="fr")
-    page = open_page(context, server, many)
+    context = browser.new_context(viewport={"width": 360, "height": 640}, locale="fr")
+    page = open_page(context, server, many, is_begun=False)
     assert page.evaluate("document.documentElement.lang") == "fr"  # the reader's own, fetched before anything is shown
     for language in RELEASED:
         page.select_option("#language", language)
         page.wait_for_selector(f"html[lang={language}]")
         words = json.loads(released_words(language))
         assert page.evaluate("document.documentElement.dir") == words["direction"]
-        button = page.locator(".entrance button[type=submit]")
+        button = page.locator("#begin")
         box = button.bounding_box()
         assert button.inner_text() == words["start"]
-        assert box["y"] + box["height"] <= 844, language
-        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        assert box["y"] + box["height"] <= 640, language
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360
+        said = page.inner_text("main")
+        for text in ("Institute of Work", PARAGRAPH, words["minutes"]["other"].format(n=20), words["voluntary"]):
+            assert text in said
+        assert not page.is_visible("#consent")
         page.screenshot(path=screenshots() / f"first-screen-{language}.png")
         page.set_viewport_size({"width": 320, "height": 640})
         assert page.evaluate("document.documentElement.scrollWidth") <= 320
-        page.set_viewport_size({"width": 390, "height": 844})
+        page.set_viewport_size({"width": 360, "height": 640})
     context.close()
 
 
@@ -80,22 +86,24 @@ def test_the_dots_are_the_odds_and_a_made_up_answer_goes_through_the_disguise(
     traffic = recorded(context)
     page = open_page(context, server, fresh_survey)
     loaded = len(traffic)
-    assert page.locator(".dots i").count() == 100
-    assert page.locator(".dots i.own").count() == 70  # strong: 7 out of 10
-    assert page.inner_text(".caption") == (
-        "Of 100 people whose answer is “Yes”, 70 send “Yes” and 30 something else. Nobody can tell which."
+    for place in (".picture:not(.trial)", ".trial"):
+        assert page.locator(f"{place} .dots i").count() == 100
+        assert page.locator(f"{place} .dots i.own").count() == 70  # strong: 7 out of 10
+    assert page.inner_text(".caption >> nth=0") == (
+        "Of 100 people whose answer is “Yes”, 70 send “Yes” and 30 something else. Nobody can tell which you are."
     )
+    read_on(page)
     drawn = page.evaluate(
         """() => Array.from({ length: 400 }, () => {
           document.getElementById("try").click();
-          return [document.querySelector(".picture output").textContent, document.querySelector("i.drawn").className];
+          return [document.querySelector(".trial output").textContent, document.querySelector("i.drawn").className];
         })"""
     )
     counts = Counter(map(tuple, drawn))
     assert set(counts) == {("Yes", "own drawn"), ("No", "drawn")}
     assert 200 < counts["Yes", "own drawn"] < 350  # 280 expected; beyond eight standard errors
     page.select_option("#made-up", "0")
-    assert "whose answer is “No”" in page.inner_text(".caption")
+    assert "whose answer is “No”" in page.inner_text(".trial .caption")
     assert len(traffic) == loaded  # trying sends nothing
     assert page.evaluate("localStorage.getItem('tacit.people')") is None
 
@@ -104,9 +112,7 @@ def test_details_are_one_tap_away(context: Any, served: Served, fresh_survey: St
     server, _ = served
     page = open_page(context, server, fresh_survey)
     assert not page.is_visible("dl.label")
-    assert "unfolded" not in (page.get_attribute(".lead", "class") or "")
     read_on(page)
-    page.wait_for_selector(".lead.unfolded")  # what a phone's screen cuts off can be read now
     for shown in ("dl.label", ".fingerprint", ".simulator", "text=research@example.org"):
         assert page.is_visible(shown)
 
@@ -114,7 +120,7 @@ def test_details_are_one_tap_away(context: Any, served: Served, fresh_survey: St
 # Taps as soon as there is something to tap, before anything was painted.
 TAP_AT_ONCE = """
 new MutationObserver((_, observer) => {
-  const summary = document.querySelector(".more > summary");
+  const summary = document.querySelector(".tells > summary");
   if (!summary) return;
   observer.disconnect();
   window.early = document.querySelector("dl.label") !== null;
@@ -148,7 +154,7 @@ def test_words_are_fetched_when_a_language_is_chosen_and_taken_only_as_released(
     assert not any("/words/" in one["url"] for one in traffic)
     page.select_option("#language", "de")
     page.wait_for_selector("html[lang=de]")
-    assert page.inner_text(".entrance button") == "Beginnen"
+    assert page.inner_text("#begin") == "Beginnen"
     assert [one["url"].rsplit("/", 1)[1] for one in traffic if "/words/" in one["url"]] == ["de"]
     lying = released_words("ar").replace("100", "99")
     page.route("**/words/ar", lambda route: route.fulfill(body=lying, content_type="application/json"))
@@ -162,6 +168,7 @@ def test_nothing_moves_for_whoever_asks_for_less_motion(browser: Any, served: Se
     server, store = served
     context = browser.new_context(locale="en", reduced_motion="reduce")
     page = open_page(context, server, store.named("rich"), "#test")
+    read_on(page)
     page.click("#try")
     styles = page.evaluate(
         """() => [...document.querySelectorAll("*")].map((one) => getComputedStyle(one))

@@ -30,7 +30,7 @@ def test_an_invented_kind_is_asked_and_sent(context: Any, with_stars: Path, tmp_
         wait_until_answering(RunningServer(preview, port, log))
         page = context.new_page()
         page.goto(re.findall(r"http\S+/s/\w+", log.read_text())[0])
-        page.wait_for_selector("#consent")
+        page.wait_for_selector("#begin, #consent")
         start(page)
         page.fill("#mood-0", "4")
         send(page)

@@ -57,8 +57,8 @@ def test_every_screen_meets_wcag(browser: Any, served: tuple[RunningServer, Stor
     page = open_page(context, server, store.named("rich"), "#test")
     seen = [page.evaluate("document.documentElement.dir")]
     problems = violations(page)
-    page.click("#try")
     read_on(page)
+    page.click("#try")
     page.click(".simulator summary")
     page.wait_for_selector(".crowd p")
     problems += violations(page)
@@ -267,7 +267,7 @@ def test_the_label_says_where_answers_are_ruled_out(
     document = changed(unbound)
     served_instead(page, f"{server.url}/s/{fresh_survey.fingerprint}", document)
     page.goto(f"{server.url}/s/{Definition(document).fingerprint}")
-    page.wait_for_selector("#consent")
+    page.wait_for_selector("#begin, #consent")
     read_on(page)
     label = page.inner_text("dl.label")
     assert "Some answers are ruled out by what is sent." in label
@@ -284,13 +284,13 @@ def test_the_respondent_is_told_what_all_answers_together_tell(
     served_instead(page, f"{server.url}/s/{fresh_survey.fingerprint}", document)
     small = open_page(context, server, fresh_survey)
     read_on(small)
-    assert "at most 5.5 times" in small.inner_text("p.whole")
+    assert "can become 5.5 to 1" in small.inner_text("p.whole")
     page.goto(f"{server.url}/s/{Definition(document).fingerprint}")
-    page.wait_for_selector("#consent")
+    page.wait_for_selector("#begin, #consent")
     read_on(page)
     said = " ".join(page.locator("p.whole").all_inner_texts())
-    assert "at most 9,900,000 times" in said
-    assert "someone who knows how answers go together can learn a lot" in said
+    assert "can become 9,900,000 to 1" in said
+    assert "could learn a lot about you" in said
 
 
 DRAWS = 40_000

@@ -123,7 +123,7 @@ def test_somebody_else_is_shown_nothing_of_the_other_and_told_what_it_means(cont
     page.wait_for_selector("#who")
     assert "receipt" not in page.inner_text("main").lower()
     say_who(page, "else")
-    page.wait_for_selector("#consent")
+    page.wait_for_selector("#begin, #consent")
     assert "If you did answer here before" in ledger_text(page)
     assert not re.search(r"\d", ledger_text(page).replace("person 2", ""))
     page = open_page(context, server, second, who="me")
@@ -261,7 +261,7 @@ def test_six_visits_send_one_version_once(context: Any, served: Served, text: st
             say_who(page, "me")
             page.wait_for_selector("#survey[data-state=known]")
             continue
-        page.wait_for_selector("#consent")
+        page.wait_for_selector("#begin, #consent")
         if visit:
             page.click("#drop")
         start(page)

@@ -60,7 +60,7 @@ class Server:
         page.goto(f"{self._address.rsplit('/', 1)[0]}/{fingerprint}{fragment}")
         if who is not None:
             say_who(page, who)
-        page.wait_for_selector("#consent, #survey[data-state], [role=alert]")
+        page.wait_for_selector("#begin, #survey[data-state], [role=alert]")
         return page
 
 

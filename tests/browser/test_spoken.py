@@ -55,7 +55,7 @@ def test_nothing_of_the_introduction_is_said_twice_and_a_changed_example_is_said
     assert max(said.values()) == 1
     assert page.get_attribute(".caption", "aria-live") == "polite"
     page.click("button[type=submit]")
-    consent = only(page, "checkbox", "I have read this")
+    consent = only(page, "checkbox", "I want to take part")
     assert consent["focused"]
     assert consent["invalid"] == "true"
     assert consent["description"] == "Please tick that you want to take part."

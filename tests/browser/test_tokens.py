@@ -62,8 +62,8 @@ def test_opening_the_page_spends_nothing_and_says_what_the_code_is_good_for(
     code = issued(store, coded)
     before = store.counts(coded).started
     page = open_page(context, server, coded, f"#code={code}")
-    assert "used up when you press Start" in page.inner_text("main")
-    assert "clears the browser's data" in page.inner_text("main")
+    assert "used up when you press the button" in page.inner_text("main")
+    assert "If you clear this browser before you send, it is lost." in page.inner_text("main")
     assert store.counts(coded).started == before
 
 
@@ -146,7 +146,7 @@ def test_the_next_person_is_not_offered_the_code(context: Any, served: Served, c
     page = open_page(context, server, coded, f"#code={code}")
     answer_small(page, smokes=True, drinks=False)
     page.click("button.quiet")
-    page.wait_for_selector("#consent")
+    page.wait_for_selector("#begin, #consent")
     assert page.input_value("#code") == ""
     assert "code" not in page.evaluate("location.hash")
     assert code not in page.evaluate(

@@ -257,15 +257,18 @@ def test_what_is_shown_is_never_an_accusation(
     before = page.inner_text("main")
     assert "30–59" in before  # the public answer as it goes out
     assert "at most 70% sure" in before
-    assert "Yes" not in before
+    # One's own answers, said to stay here; nothing has been drawn that could look like another answer.
+    assert page.locator("dd.own").all_inner_texts() == ["Yes", "Yes"]
+    assert before.count("Yes") == 2
+    assert "They stay on this device." in before
     assert (
         page.evaluate("localStorage.getItem('tacit.people')") is None
     )  # nothing is counted before the button is pressed
     page.click("#review button[type=submit]")
     page.wait_for_selector("#survey[data-state=stored]")
     after = page.inner_text("main")
-    assert "Disguised code" in after
-    assert "For no answer is it more than 2.4 times as likely as for another." in after
+    assert "disguised answers" in after
+    assert "For none is it more than 2.4 times as likely as for another." in after
     assert "smoke" not in after
     assert "Yes" not in after
 
@@ -275,7 +278,7 @@ def test_someone_else_gets_a_fresh_disguise(
 ) -> None:
     server, store = served
     page = open_page(context, server, fresh_survey)
-    for screen in ("#consent", "#who"):  # after two people one of them may answer
+    for screen in ("#begin", "#who"):  # after two people one of them may answer
         answer_small(page, smokes=True, drinks=True)
         page.click("button.quiet")
         page.wait_for_selector(screen)

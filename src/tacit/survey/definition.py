@@ -125,6 +125,10 @@ class Definition:
             document["margin"] = questionnaire.margin
         if questionnaire.population is not None:
             document["population"] = questionnaire.population
+        if questionnaire.logo is not None:
+            document["logo"] = questionnaire.logo
+        if questionnaire.minutes is not None:
+            document["minutes"] = questionnaire.minutes
         for name, texts in questionnaire.responsible.items():
             document[name] = texts
         if questionnaire.retention is not None:

@@ -50,9 +50,9 @@ MODES = ("disguised", "public", "self", "direct")
 LONGEST_TEXT, LONGEST_TEXTS = 500, 3000
 # Shares of a population by public answers: of each question, of each of its answers.
 Margins = dict[str, dict[str, float]]
-# What an ethics board asks for beside who asks: the text that people agree to, who is responsible for the data, who judged the
-# study, where to turn for help, and what people get for taking part.
-RESPONSIBLE = ("consent", "controller", "ethics", "help", "incentive")
+# Who asks, and what an ethics board asks for beside: the text that people agree to, who is responsible for the data, who
+# judged the study, where to turn for help, and what people get for taking part.
+RESPONSIBLE = ("institution", "consent", "controller", "ethics", "help", "incentive")
 
 
 @dataclass(frozen=True)
@@ -228,13 +228,15 @@ class SurveyQuestionnaire:
     groups: tuple[WrittenGroup, ...]
     together: tuple[tuple[str, ...], ...]  # questions whose joint answers are wanted, beside each alone
     retention: date | None  # after this day the reports are deleted
-    responsible: dict[str, Texts]  # consent, controller, ethics, help: what an ethics board asks for, where given
+    responsible: dict[str, Texts]  # of RESPONSIBLE, what is given
     population: Margins | None  # known shares of public answers
     margin: float | None  # wanted margin of error of every share
     screen_outs: tuple[ScreenOut, ...]
     quotas: tuple[Quota, ...]
     deals: tuple[Deal, ...]  # none where everybody is asked the same
     place: Located
+    logo: str | None = None  # of the institution, as the address of a picture that holds its data
+    minutes: int | None = None  # that answering takes
     waves: int | None = None  # how often the same people are asked, where that is declared
     series_gamma: float | None = None  # the most that a block may tell over all waves, where that is stated
     is_panel: bool = False  # whether the reports of one person can be put together

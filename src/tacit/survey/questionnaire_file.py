@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from pathlib import Path
 from typing import Any
 
@@ -45,13 +46,18 @@ _TOP = {
     "waves": False, "series": False, "series_gamma": False, "panel": False,
     "access": False, "privacy": False, "allow_unbounded": False, "second_round": False, "pages": True, "groups": False,
     "together": False, "retention": False, "words": False, "screen_out": False, "quotas": False,
-    "split": False, "arms": False, "population": False, "margin": False, **dict.fromkeys(RESPONSIBLE, False),
+    "split": False, "arms": False, "population": False, "margin": False, "logo": False,
+    "minutes": False, **dict.fromkeys(RESPONSIBLE, False),
 }  # fmt: skip
 _QUESTION = {
     "name": True, "kind": True, "text": True, "help": False, "sensitive": False, "mode": False, "optional": False,
     "prefer_not_to_say": False, "when": False, "unrelated": False, "shuffle": False, "known": False, "correct": False,
     "explain": False, "estimate": False,
 }  # fmt: skip
+
+
+LARGEST_LOGO = 8_000
+MOST_MINUTES = 240
 
 
 def read_questionnaire(root: Located, folder: Path | None = None) -> SurveyQuestionnaire:
@@ -104,6 +110,8 @@ class QuestionnaireReader:
             retention=read_day(top["retention"], "retention") if "retention" in top else None,
             responsible={name: self.texts(top[name], name) for name in RESPONSIBLE if name in top},
             population=_population(top["population"], self.seen) if "population" in top else None,
+            logo=_logo(top["logo"], self.folder) if "logo" in top else None,
+            minutes=_whole_number(top["minutes"], "minutes", MOST_MINUTES) if "minutes" in top else None,
             margin=_margin(top["margin"]) if "margin" in top else None,
             screen_outs=screen_outs,
             quotas=tuple(read_quota(item, self.seen) for item in _items(top, "quotas")),
@@ -275,6 +283,18 @@ def _whole_number(entry: Located, what: str, most: int) -> int:
     if number != int(number) or not 1 <= number <= most:
         entry.refuse(f"{what} must be a whole number from 1 to {most:,}, not {number!r}.")
     return int(number)
+
+
+def _logo(entry: Located, folder: Path | None) -> str:
+    """A picture beside the questionnaire as an address that holds its data; a page shows it as an image, which runs nothing."""
+    path = entry.file_beside(folder, "A logo")
+    content = path.read_bytes()
+    is_svg = content.lstrip().startswith((b"<svg", b"<?xml")) and b"<svg" in content
+    if not (is_svg or content.startswith(b"\x89PNG\r\n\x1a\n")) or len(content) > LARGEST_LOGO:
+        entry.refuse(
+            f"a logo is an SVG or PNG picture of at most {LARGEST_LOGO:,} bytes, and {path.name!r} has {len(content):,}."
+        )
+    return f"data:image/{'svg+xml' if is_svg else 'png'};base64,{base64.b64encode(content).decode()}"
 
 
 def _margin(entry: Located) -> float:

@@ -109,6 +109,7 @@ export function asking(index, { heading, back, next, someoneElse }) {
 
   draw();
   return [
+    element("progress", { class: "bar", max: definition.pages.length + 1, value: index + 1, "aria-hidden": "true" }),
     element("p", { id: "progress", class: "progress" }, words.page({ n: index + 1, of: definition.pages.length })),
     heading(page.title ? said(page.title) : definition.title[language], { "aria-describedby": "progress" }),
     form,

@@ -113,7 +113,7 @@ function shapeObjections(definition) {
   const versions = dealt.map(({ name }) => name);
   for (const question of questions) reasons.push(...questionObjections(question, answers, languages, questions), ...versionObjections(question, versions));
   for (const text of ["title", "introduction", "contact"]) if (!saysIn(definition[text], languages)) reasons.push(objection("languages", [text]));
-  for (const text of ["consent", "controller", "ethics", "help", "incentive"]) if (definition[text] && !saysIn(definition[text], languages)) reasons.push(objection("languages", [text]));
+  for (const text of ["institution", "consent", "controller", "ethics", "help", "incentive"]) if (definition[text] && !saysIn(definition[text], languages)) reasons.push(objection("languages", [text]));
   return reasons;
 }
 

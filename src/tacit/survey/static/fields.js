@@ -15,11 +15,12 @@ export function field(question, given, view, changed) {
   const described = [...(help ? [`help-${name}`] : []), ...kindOf(question).describedBy(question), `error-${name}`];
   return element(
     "fieldset",
-    { id: `field-${name}`, class: question.grid ? "row" : null, "aria-describedby": described.join(" ") },
-    element("legend", { id: `legend-${name}` }, said(question.text), " ", element("span", { class: "mark" }, markOf(question, view))),
+    { id: `field-${name}`, "aria-describedby": described.join(" ") },
+    element("legend", { id: `legend-${name}` }, said(question.text), " ", element("span", { class: "marks" }, marksOf(question, view))),
     help && element("p", { id: `help-${name}`, class: "help" }, said(help)),
     kindOf(question).inputs(question, given, view, changed),
     harmless && harmlessQuestion(question, given, view, changed),
+    question.optional && takeBack(question, given, words, changed),
     given.explained.includes(name) && element("p", { class: "explained", role: "alert" }, `${words.explained} `, said(question.explain)),
     element("p", { id: `error-${name}`, class: "error" }),
   );
@@ -36,9 +37,21 @@ export function gridOf(questions, given, view, changed) {
   );
 }
 
-function markOf(question, { words, modeNow }) {
-  if (modeNow(question) === "self") return words.selfMark;
-  return isHidden(question) ? words.sensitive : words.public;
+// How an answer is sent, and whether the question may be left out.
+function marksOf(question, { words, modeNow }) {
+  const mode = modeNow(question) === "self" ? words.selfMark : isHidden(question) ? words.sensitive : words.public;
+  return [mode, question.optional && words.optional].filter(Boolean).map((mark) => [element("span", { class: "mark" }, mark), " "]);
+}
+
+// An answer to an optional question can be taken back as a whole.
+function takeBack({ name }, given, words, changed) {
+  if (given.answers[name] === undefined || given.answers[name].length === 0) return null;
+  const clear = () => {
+    delete given.answers[name];
+    delete given.typed[name];
+    changed({ isDrawn: true });
+  };
+  return element("p", {}, element("button", { type: "button", class: "link", id: `${name}-back`, onclick: clear }, words.takeBack));
 }
 
 // Something is typed, of which `valueOf` gives the value or null, and only the range that it falls into is an answer.
@@ -77,7 +90,7 @@ export const radios = (question, given, view, changed) => choices(question, give
 // Ranges read from left to right in every language.
 export const ranges = (question, given, view, changed) => choices(question, given, view, changed, (choice) => (choice.name === DECLINED ? choiceText(choice, view) : element("bdi", { dir: "ltr" }, choiceText(choice, view))));
 
-function choices(question, given, view, changed, textOf) {
+export function choices(question, given, view, changed, textOf) {
   const own = view.ordered(question);
   return radioList(question, question.name, given, question.declines ? [...own, { name: DECLINED }] : own, textOf, changed);
 }
@@ -99,19 +112,18 @@ function harmlessQuestion(question, { harmless }, view, changed) {
 function radioList(question, group, { answers, explained = [] }, listed, textOf, changed, from = 0) {
   return listed.map((choice) => {
     const choose = () => {
+      const isFirst = answers[question.name] === undefined;
       answers[question.name] = choice.name;
-      changed();
+      changed({ isDrawn: isFirst && question.optional }); // from now on it can be taken back
     };
     const own = from > 0 ? -1 : question.answers.findIndex(({ name }) => name === choice.name);
     const index = own < 0 ? (from || question.answers.length) : own;
     const disabled = explained.includes(question.name);
     const input = { type: "radio", name: group, id: `${group}-${index}`, checked: answers[question.name] === choice.name, disabled, onchange: choose };
-    return labelled(input, textOf(choice), question.grid && own >= 0 ? "check step" : "check");
+    return labelled(input, textOf(choice));
   });
 }
 
 const choiceText = (choice, { words, language }) => answerText(words, language, choice);
 
-export function labelled(input, text, kind = "check") {
-  return element("p", { class: kind }, element("input", input), element("label", { for: input.id }, text));
-}
+export const labelled = (input, text) => element("p", { class: "check" }, element("input", input), element("label", { for: input.id }, text));

@@ -1,4 +1,5 @@
-// The first screen: what it is about, how answers are protected, the code, consent. The rest is one tap away.
+// The first screen: who asks, what it is about, how long it takes, how answers are protected. Start leads to the code and the
+// consent, whose text stands there in full; the rest is one tap away, in layers.
 
 import { spoken } from "./canonical.js";
 import { boundedGamma, overWaves, WHOLE_NOTICE } from "./checks.js";
@@ -6,8 +7,8 @@ import * as device from "./device.js";
 import { afterPaint, element, paragraphs } from "./dom.js";
 import { definition, fingerprint, isSeries, status, wave } from "./given.js";
 import { blocksOfAll, privacyLabel, simulator } from "./label.js";
-import { picture } from "./picture.js";
-import { readCode } from "./questionnaire.js";
+import { protection, trial } from "./picture.js";
+import { allQuestions, readCode } from "./questionnaire.js";
 import { forgetDraft } from "./sealed.js";
 import { secondRound } from "./second.js";
 import { askStatus, isTest, link, needsCode, session, view } from "./session.js";
@@ -17,18 +18,53 @@ import { upTo } from "./words.js";
 
 export function introduction({ heading, start, goOn, tellUsed, tellClosed }) {
   const { words, language, whole } = session;
-  const [first] = definition.introduction[language].split(/\n\s*\n/);
+  const [first, rest] = twoSentences(definition.introduction[language], language);
+  const isClosed = status.state === "closed";
   return [
+    whoAsks(),
     heading(definition.title[language]),
-    element("p", { class: "lead" }, first.trim()),
+    element("p", { class: "lead" }, first),
+    element("p", { class: "facts" }, words.minutes({ n: definition.minutes ?? usualMinutes() }), " · ", words.voluntary),
     notes(),
     session.draft && resumption(goOn),
     secondRound(),
-    picture(whole, view()),
-    details(first),
-    status.state === "closed" ? element("p", { role: "status" }, words.closed) : entrance({ start, tellUsed, tellClosed }),
+    protection(whole, view()),
+    isClosed ? element("p", { role: "status" }, words.closed) : entrance({ start, tellUsed, tellClosed }),
+    layer("how", words.how, () => [element("p", {}, words.promise), trial(whole, view()), simulator(whole, view())]),
+    layer("tells", words.tells, () => [privacyLabel(definition, whole, view()), element("p", {}, words.kept)]),
+    layer("asks", words.asks, () => [rest && paragraphs(rest), paragraphs(definition.contact[language]), responsible(), retention()]),
+    layer("record", words.record, () => [
+      element("p", {}, words.limits),
+      element("p", {}, `${words.fingerprint}: `, element("output", { class: "fingerprint", dir: "ltr" }, spoken(fingerprint))),
+    ]),
     status.state === "open" && withdrawing(fingerprint, words),
   ].flat().filter(Boolean);
+}
+
+// The first two sentences of the first paragraph, which are never cut, and what follows them.
+function twoSentences(text, language) {
+  const [first] = text.split(/\n\s*\n/);
+  const parts = [...new Intl.Segmenter(language, { granularity: "sentence" }).segment(first)].map(({ segment }) => segment);
+  const shown = parts.slice(0, 2).join("");
+  return [shown.trim(), text.slice(shown.length).trim()];
+}
+
+// Ten seconds for a question, where the questionnaire states no time.
+const usualMinutes = () => Math.max(1, Math.ceil(allQuestions(definition).length / 6));
+
+const LOGO = /^data:image\/(png|svg\+xml);base64,[A-Za-z0-9+/=]+$/;
+
+// The institution with its logo; as an image a logo runs nothing and fetches nothing.
+function whoAsks() {
+  const { language } = session;
+  const name = definition.institution?.[language] ?? definition.contact[language].split("\n")[0];
+  const logo = LOGO.test(definition.logo ?? "") && element("img", { src: definition.logo, alt: "" });
+  return element("p", { class: "who" }, logo, name);
+}
+
+function retention() {
+  const { words, language } = session;
+  return definition.retention && element("p", { class: "retention" }, words.retention({ day: new Date(definition.retention).toLocaleDateString(language, { dateStyle: "long", timeZone: "UTC" }) }));
 }
 
 // Answers of an earlier visit are offered, and none of them is shown before somebody says that they are theirs.
@@ -55,37 +91,16 @@ function resumption(goOn) {
 
 // What is one tap away is made when the first screen has been painted, or with the tap: numbers and days in the reader's
 // language take a slow phone a fifth of a second.
-function details(first) {
+function layer(name, title, make) {
   let isFilled = false;
   const fill = () => {
     if (isFilled || !folded.isConnected) return;
     isFilled = true;
-    folded.append(...inDetail(first));
+    folded.append(...make().flat(Infinity).filter(Boolean));
   };
-  // The beginning of the introduction is cut to a few lines until more is wanted.
-  const toggled = () => (fill(), document.querySelector(".lead")?.classList.toggle("unfolded", folded.open));
-  const folded = element("details", { class: "more", ontoggle: toggled }, element("summary", { onclick: fill }, session.words.more));
+  const folded = element("details", { class: `more ${name}`, ontoggle: fill }, element("summary", { onclick: fill }, title));
   afterPaint(fill);
   return folded;
-}
-
-function inDetail(first) {
-  const { words, language, whole } = session;
-  const rest = definition.introduction[language].slice(first.length).trim();
-  return [
-    rest && paragraphs(rest),
-    element("h2", {}, words.asks),
-    paragraphs(definition.contact[language]),
-    responsible(),
-    definition.retention && element("p", { class: "retention" }, words.retention({ day: new Date(definition.retention).toLocaleDateString(language, { dateStyle: "long", timeZone: "UTC" }) })),
-    element("h2", {}, words.protection),
-    element("p", {}, words.promise),
-    privacyLabel(definition, whole, view()),
-    simulator(whole, view()),
-    element("p", {}, words.kept),
-    element("p", {}, words.limits),
-    element("p", {}, `${words.fingerprint}: `, element("output", { class: "fingerprint", dir: "ltr" }, spoken(fingerprint))),
-  ].flat(Infinity).filter(Boolean);
 }
 
 // The code, if one is needed, is checked here, before the first question: it buys the token under which the report goes out.
@@ -137,19 +152,29 @@ function entrance({ start, tellUsed, tellClosed }) {
     return start();
   }
 
-  return element(
+  const title = element("h2", { tabindex: -1 }, words.before);
+  const open = () => {
+    form.hidden = false;
+    begin.remove();
+    form.scrollIntoView();
+    title.focus({ preventScroll: true });
+  };
+  const begin = element("p", { class: "buttons" }, element("button", { type: "button", id: "begin", onclick: open }, words.start));
+  const form = element(
     "form",
-    { class: "entrance", onsubmit: enter, novalidate: true, autocomplete: "off" },
+    { class: "entrance", onsubmit: enter, novalidate: true, autocomplete: "off", hidden: !session.hasConsented },
+    title,
     asksCode && [
       element("p", { class: "code" }, element("label", { for: "code" }, words.code), codeField),
       element("p", { id: "code-help", class: "help" }, words.codeHelp, " ", words.codeOnce),
     ],
-    element("p", { class: "check" }, shared, element("label", { for: "shared" }, words.shared)),
     definition.consent && consentText(),
+    element("p", { class: "check" }, shared, element("label", { for: "shared" }, words.shared)),
     element("p", { class: "check" }, consent, element("label", { for: "consent" }, words.consent)),
     problem,
-    element("p", { class: "buttons" }, element("button", { type: "submit" }, words.start)),
+    element("p", { class: "buttons" }, element("button", { type: "submit" }, words.agree)),
   );
+  return [!session.hasConsented && begin, form];
 }
 
 // Who answers for the data, who judged the study, where to turn and what one gets; as far as the questionnaire says.
@@ -160,16 +185,10 @@ function responsible() {
   return given.map(([name, title]) => [element("h2", {}, title), paragraphs(definition[name][language])]);
 }
 
-// What is agreed to, in the version of this very definition: another text would have another fingerprint.
+// What is agreed to stands here in full, in the version of this very definition: another text has another fingerprint.
 function consentText() {
   const { words, language } = session;
-  return element(
-    "details",
-    { class: "consent" },
-    element("summary", {}, words.consentText),
-    paragraphs(definition.consent[language]),
-    element("p", { class: "help" }, words.consentVersion({ version: fingerprint })),
-  );
+  return element("section", { class: "consent" }, paragraphs(definition.consent[language]), element("p", { class: "help" }, words.consentVersion({ version: fingerprint })));
 }
 
 // Whether the one who answers is somebody who answered here before: asked before anything else, and of others nothing is shown.

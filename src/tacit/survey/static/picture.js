@@ -1,4 +1,5 @@
-// The disguise as a picture: one made-up answer goes in, a hundred dots show its odds, and what chance makes of it comes out.
+// The disguise as a picture: a hundred dots show the odds of one answer. To try it, a made-up answer goes in, and what chance makes
+// of it comes out.
 
 import { element } from "./dom.js";
 import { blocksOfAll, freshDraws, looksLikeAnswers, MOST_LISTED, percentAtMost, sentences, sentSet, setSentence, shownText, truthText } from "./label.js";
@@ -18,57 +19,73 @@ function pictured(whole) {
 // Where every question has more answers than can be drawn: the first one's promise.
 function inWords(whole, view) {
   const block = blocksOfAll(whole).find((one) => !one.isOwnDevice);
-  if (!block) return null;
-  const lines = sentences(block, view).map((line) => element("p", { class: "caption" }, line));
-  return element("section", { class: "picture words", "aria-labelledby": "picture-title" }, element("h2", { id: "picture-title" }, view.words.pictureTitle), lines);
+  return block && element("section", { class: "picture words" }, sentences(block, view).map((line) => element("p", { class: "caption" }, line)));
 }
 
-export function picture(whole, view) {
+// A hundred dots and their sentence, filled for one true answer of a group.
+function dotted({ group, block }, view) {
   const { words, textOf } = view;
-  const shown = pictured(whole);
-  if (!shown) return inWords(whole, view);
-  const { group, block } = shown;
   const { node } = group;
   const isAlike = looksLikeAnswers(group) && isListed(node);
   const set = sentSet(group);
   const dots = Array.from({ length: DOTS }, () => element("i", {}));
-  const field = element("div", { class: "dots", "aria-hidden": "true" }, dots);
   const caption = element("p", { class: "caption", "aria-live": "polite" }); // says what the dots show
+  const state = { dots, own: 0, isAlike, set, caption, field: element("div", { class: "dots", "aria-hidden": "true" }, dots) };
+  state.fill = (number) => {
+    const truth = split(number, node.radices);
+    const answer = truthText(group, number, textOf);
+    state.own = isAlike ? Math.round(node.chance(truth, truth) * DOTS) : set ? Math.round(set.own * DOTS) : percentAtMost(Math.max(...Object.values(block.worst)));
+    dots.forEach((dot, index) => (dot.className = index < state.own ? "own" : ""));
+    const listed = set && setSentence(group, view);
+    caption.textContent = isAlike ? words.dots({ answer, n: state.own, rest: DOTS - state.own }) : listed ?? words.atMost({ percent: state.own });
+  };
+  state.fill(usualAnswer(group));
+  return state;
+}
+
+// "Yes" is the answer people worry about.
+const usualAnswer = ({ node }) => Math.min(1, node.size - 1);
+
+// One sentence on how answers are protected, with its picture.
+export function protection(whole, view) {
+  const shown = pictured(whole);
+  if (!shown) return inWords(whole, view);
+  const { field, caption } = dotted(shown, view);
+  return element("section", { class: "picture" }, field, caption);
+}
+
+// The picture to play with: nothing of it is sent or kept.
+export function trial(whole, view) {
+  const { words, textOf } = view;
+  const shown = pictured(whole);
+  if (!shown) return null;
+  const { group } = shown;
+  const { node } = group;
+  const state = dotted(shown, view);
+  const { dots, isAlike, set } = state;
   const sent = element("output", { class: "chip", for: "made-up" }, "?");
-  // "Yes" is the answer people worry about.
   const choice = element(
     "select",
-    { id: "made-up", onchange: fill },
-    Array.from({ length: node.size }, (_, number) => element("option", { value: number, selected: number === Math.min(1, node.size - 1) }, truthText(group, number, textOf))),
+    { id: "made-up", onchange: () => (state.fill(Number(choice.value)), sent.replaceChildren("?")) },
+    Array.from({ length: node.size }, (_, number) => element("option", { value: number, selected: number === usualAnswer(group) }, truthText(group, number, textOf))),
   );
-  const truth = () => split(Number(choice.value), node.radices);
-  let own = 0;
-
-  function fill() {
-    const answer = choice.selectedOptions[0].textContent;
-    own = isAlike ? Math.round(node.chance(truth(), truth()) * DOTS) : set ? Math.round(set.own * DOTS) : percentAtMost(Math.max(...Object.values(block.worst)));
-    dots.forEach((dot, index) => (dot.className = index < own ? "own" : ""));
-    sent.replaceChildren("?");
-    const listed = set && setSentence(group, view);
-    caption.textContent = isAlike ? words.dots({ answer, n: own, rest: DOTS - own }) : listed ?? words.atMost({ percent: own });
-  }
 
   function draw() {
-    const digits = node.run(truth(), freshDraws());
-    const isOwn = set ? digits.includes(truth()[0]) : isAlike && digits.every((digit, axis) => digit === truth()[axis]);
-    const [from, upTo] = isAlike || set ? (isOwn ? [0, own] : [own, DOTS]) : [0, DOTS];
+    const truth = split(Number(choice.value), node.radices);
+    const digits = node.run(truth, freshDraws());
+    const isOwn = set ? digits.includes(truth[0]) : isAlike && digits.every((digit, axis) => digit === truth[axis]);
+    const [from, upTo] = isAlike || set ? (isOwn ? [0, state.own] : [state.own, DOTS]) : [0, DOTS];
     dots.forEach((dot) => dot.classList.remove("drawn"));
     dots[Math.min(DOTS - 1, from + freshDraws().below(Math.max(1, upTo - from)))].classList.add("drawn");
-    sent.replaceChildren(shownText(group, digits, textOf));
+    sent.replaceChildren(isAlike || set ? shownText(group, digits, textOf) : words.aNumber);
   }
 
-  fill();
   return element(
     "section",
-    { class: "picture", "aria-labelledby": "picture-title" },
-    element("h2", { id: "picture-title" }, words.pictureTitle),
-    element("div", { class: "flow" }, element("p", { class: "in" }, element("label", { for: "made-up" }, words.madeUp), choice), field, element("p", { class: "out" }, element("span", {}, words.comesOut), sent)),
-    caption,
+    { class: "picture trial" },
+    element("div", { class: "flow" }, element("p", { class: "in" }, element("label", { for: "made-up" }, words.madeUp), choice), element("p", { class: "out" }, element("span", {}, words.comesOut), sent)),
+    state.field,
+    state.caption,
     element("button", { type: "button", class: "quiet", id: "try", onclick: draw }, words.tryIt),
   );
 }

@@ -17,8 +17,8 @@ import { keepUnsent, send } from "./unsent.js";
 import { drawReceipt, keptReceipt, withdrawing } from "./withdrawing.js";
 import { answerText, upTo } from "./words.js";
 
-// What goes out as it is, and the odds of the rest. Nothing has been drawn yet: people would change or give up what looks
-// like a yes.
+// What goes out as it is, and the odds of the rest, beside one's own answers, which stay here. Nothing has been drawn yet: people
+// would change or give up what looks like a yes.
 export function review({ heading, back, send }) {
   const { words, language, answers, whole, deal } = session;
   const open = allQuestions(definition).filter((one) => !isHidden(one) && isAskedNow(one));
@@ -35,8 +35,9 @@ export function review({ heading, back, send }) {
       element("dl", { class: "open" }, open.map((one) => [element("dt", {}, title(one)), element("dd", { dir: one.attributes.length === 0 ? "auto" : null }, (one.attributes.length === 0 ? openText(one) : texts(one).join(", ")) || "–")])),
     ],
     element("h2", {}, words.reviewHidden),
+    element("p", {}, words.reviewOwn),
     element("dl", { class: "odds" }, [...bySureness(blocks, asked)].map(([percent, questions]) => [
-      questions.map((one) => [element("dt", {}, title(one)), view().modeNow(one) === "self" && element("dd", {}, words.selfLabel)]),
+      questions.map((one) => [element("dt", {}, title(one)), element("dd", { class: "own" }, texts(one).join(", ") || "–"), view().modeNow(one) === "self" && element("dd", {}, words.selfLabel)]),
       element("dd", {}, words.atMost({ percent })),
     ])),
     element(
@@ -191,19 +192,16 @@ export function done(outcome, made, receipt, { heading, someoneElse }) {
   ].flat(2).filter(Boolean);
 }
 
-// What went out: the public answers to what this version asks, and for the rest the codes with their odds, never as an
+// What went out: the public answers to what this version asks; of the disguised ones how many, with their odds, and never as an
 // answer to a question.
 function sentRows(made) {
   const { words, language } = session;
   const hidden = groupsOf(definition, made.deal).map(({ node }, index) => {
     const digits = made.groups[index];
     const worst = isListed(node) ? reportRatio(node, digits) : amplification(node);
-    return { code: digits.join("·"), odds: worst === Infinity ? words.codeOpen : words.codeOdds({ times: upTo(worst, language) }) };
+    return worst === Infinity ? words.codeOpen : words.codeOdds({ times: upTo(worst, language) });
   });
-  const codes = [...grouped(hidden, ({ odds }) => odds)].map(([odds, alike]) => [
-    element("dt", {}, words.codeSent, " ", alike.map(({ code }, index) => [index > 0 && ", ", element("bdi", { dir: "ltr" }, code)])),
-    element("dd", {}, odds),
-  ]);
+  const codes = [...grouped(hidden, (odds) => odds)].map(([odds, alike]) => [element("dt", {}, words.codeSent({ n: alike.length })), element("dd", {}, odds)]);
   const elsewhere = allQuestions(definition).filter((one) => !isDealt(one, definition, made.deal)).flatMap((one) => one.attributes);
   const open = publicAttributes(definition).map(({ name, answers: names }, index) => !elsewhere.some(({ attribute }) => attribute === name) && [
     element("dt", {}, textOf(name)),
