@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
 
+from tacit.display import AsFrame
 from tacit.errors import InvalidInput, UnknownName
 from tacit.reports import Reports
 from tacit.schema import Schema
@@ -17,7 +18,7 @@ from tacit.table.infer import MissingPolicy
 
 
 @dataclass(frozen=True, eq=False, init=False)
-class Dataset:
+class Dataset(AsFrame):
     """True records, coded; not what estimators and miners take (the explicit door is `Reports.from_truth`).
 
     Parameters

@@ -24,7 +24,31 @@ PLOTTED_ROWS = 40
 UNITLESS = ("p", "z")
 
 
-class Shown(ABC):
+class AsFrame(ABC):
+    """What goes out as an Arrow table goes out as a frame of pandas or polars, with its ordered categories."""
+
+    @abstractmethod
+    def to_arrow(self) -> Any:
+        """The rows as an Arrow table."""
+
+    def to_pandas(self) -> Any:
+        """The rows as a pandas data frame."""
+        return self.to_arrow().to_pandas()
+
+    def to_polars(self) -> Any:
+        """The rows as a polars data frame."""
+        import polars
+
+        table = self.to_arrow()
+        categories = {
+            field.name: polars.Enum(table.column(field.name).combine_chunks().dictionary.to_pylist())
+            for field in table.schema
+            if pa.types.is_dictionary(field.type)
+        }
+        return polars.DataFrame(table).cast(categories)
+
+
+class Shown(AsFrame):
     """A result that is a table of rows under one sentence."""
 
     # The column that is drawn; ends of intervals, where there are some, are the columns `low` and `high`.
@@ -62,16 +86,6 @@ class Shown(ABC):
         """The rows as an Arrow table."""
         rows = self.shown_rows()
         return pa.table({name: [row[name] for row in rows] for name in (rows[0] if rows else {})})
-
-    def to_pandas(self) -> Any:
-        """The rows as a pandas data frame."""
-        return self.to_arrow().to_pandas()
-
-    def to_polars(self) -> Any:
-        """The rows as a polars data frame."""
-        import polars
-
-        return polars.DataFrame(self.to_arrow())
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """The rows as points, with their intervals where there are some.

@@ -1,7 +1,9 @@
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 
+from tacit.dataset import Dataset
 from tacit.errors import InvalidInput, UnknownName
 from tacit.schema import Cut
 from tacit.table import Missing, encode, equal_width, infer_schema, middle, quantiles
@@ -138,4 +140,51 @@ def test_an_ordered_categorical_keeps_its_order():
     attribute = infer_schema(pd.DataFrame({"x": column}))["x"]
     assert (attribute.answers, attribute.ordered) == (("low", "mid", "high"), True)
     free = infer_schema(pd.DataFrame({"x": pd.Categorical(["mid", "high", "low"], categories=levels)}))["x"]
-    assert (free.answers, free.ordered) == (("high", "low", "mid"), False)
+    assert (free.answers, free.ordered) == (("low", "mid", "high"), False)
+
+
+def test_declared_categories_are_answers_though_nobody_gave_them():
+    levels = ["none", "some", "much"]
+    told = {"x": ["some", "none", None]}
+    frames = [
+        pd.DataFrame({"x": pd.Categorical(told["x"], categories=levels, ordered=True)}),
+        pl.DataFrame(told, schema={"x": pl.Enum(levels)}),
+    ]
+    for frame in frames:
+        attribute = infer_schema(frame, missing="drop")["x"]
+        assert (attribute.answers, attribute.ordered) == (tuple(levels), True)
+    # Categories that polars listed as they occurred were declared by nobody.
+    assert infer_schema(pl.DataFrame({"x": ["b", "a"]}, schema={"x": pl.Categorical}))["x"].answers == ("a", "b")
+
+
+def test_intervals_periods_durations_and_days_are_ordered_answers():
+    ages = pd.Series([70, 3, 20, 20])
+    frame = pd.DataFrame(
+        {
+            "age": pd.cut(ages, [0, 18, 65, 100]),
+            "bands": pd.Series(pd.arrays.IntervalArray.from_tuples([(2, 3), (0, 1), (0, 1), (2, 3)], closed="left")),
+            "month": pd.PeriodIndex(["2024-11", "2024-02", "2024-02", "2024-10"], freq="M"),
+            "wait": pd.to_timedelta([10, 9, 9, 2], unit="D"),
+            "day": pd.to_datetime(["2024-01-05", "2023-02-01", "2023-02-01", "2024-01-05"]),
+        }
+    )
+    schema = infer_schema(frame)
+    assert {attribute.name: attribute.answers for attribute in schema} == {
+        "age": ("(0, 18]", "(18, 65]", "(65, 100]"),
+        "bands": ("[0, 1)", "[2, 3)"),
+        "month": ("2024-02", "2024-10", "2024-11"),
+        "wait": ("2 days 00:00:00", "9 days 00:00:00", "10 days 00:00:00"),
+        "day": ("2023-02-01", "2024-01-05"),
+    }
+    assert all(attribute.ordered for attribute in schema)
+    read = Dataset(frame)
+    assert read.to_pandas()["age"].tolist() == ["(65, 100]", "(0, 18]", "(18, 65]", "(18, 65]"]
+
+
+def test_answers_come_out_as_ordered_categories_of_the_whole_list():
+    levels = ["none", "some", "much"]
+    read = Dataset(pd.DataFrame({"x": pd.Categorical(["some", "none"], categories=levels, ordered=True)}))
+    column = read.to_pandas()["x"]
+    assert (column.cat.categories.tolist(), column.cat.ordered) == (levels, True)
+    assert read.to_polars().schema["x"] == pl.Enum(levels)
+    assert Dataset(read.to_pandas()).schema == Dataset(read.to_polars()).schema == read.schema

@@ -14,14 +14,62 @@ from numpy.typing import NDArray
 from tacit.errors import InvalidInput, suggestion
 from tacit.schema import Attribute
 
+DECLARED = b"declared"  # marks a field whose categories somebody declared
+
 
 def as_arrow(data: Any) -> pa.Table:
     """Any data frame or stream that speaks Arrow's PyCapsule interface, or a dict of lists, as a pyarrow table."""
     table = _table(data)
     checked_names(table.column_names)
     table = table.select(without_row_labels(table.column_names))
-    columns = [_without_views(column) for column in table.columns]
-    return pa.table(columns, names=table.column_names) if columns else table
+    declared = _declared_categories(data)
+    columns, fields = [], []
+    for name in table.column_names:
+        column = _in_order_of_size(_without_views(table.column(name), ordered=declared.get(name, False)))
+        columns.append(column)
+        fields.append(
+            pa.field(
+                name, column.type, metadata={DECLARED: ""} if name in declared or is_declared(table, name) else None
+            )
+        )
+    return pa.table(columns, schema=pa.schema(fields)) if columns else table
+
+
+def _declared_categories(data: Any) -> dict[str, bool]:
+    """Columns of a data frame whose categories somebody declared, and whether their order means something.
+
+    Of a categorical of polars only an Enum is declared: the categories of others are listed as they occurred.
+    """
+    dtypes: Any = getattr(data, "dtypes", None)
+    if hasattr(dtypes, "items"):  # a pandas frame
+        return {str(name): bool(kind.ordered) for name, kind in dtypes.items() if hasattr(kind, "categories")}
+    schema: Any = getattr(data, "schema", None)
+    kinds = schema.items() if hasattr(schema, "items") else ()
+    return {name: True for name, kind in kinds if type(kind).__name__ == "Enum"}
+
+
+def is_declared(table: pa.Table, name: str) -> bool:
+    """Whether the categories of a column are all answers that there are, in an order that somebody chose."""
+    return DECLARED in (table.schema.field(name).metadata or {})
+
+
+def _in_order_of_size(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Intervals, periods and durations as ordered categories with the text that pandas shows for them."""
+    kind = column.type
+    values = kind.value_type if pa.types.is_dictionary(kind) else kind
+    if not (
+        pa.types.is_duration(values) or getattr(values, "extension_name", "") in ("pandas.interval", "pandas.period")
+    ):
+        return column
+    array = column.combine_chunks()
+    if pa.types.is_dictionary(kind):
+        texts = [str(category) for category in array.dictionary.to_pandas()]
+        return pa.chunked_array([pa.DictionaryArray.from_arrays(array.indices, pa.array(texts), ordered=True)])
+    series = array.to_pandas()
+    places = {value: place for place, value in enumerate(series.dropna().drop_duplicates().sort_values())}
+    codes = pa.array([places.get(value) for value in series], pa.int32())
+    texts = pa.array(map(str, places), pa.string())
+    return pa.chunked_array([pa.DictionaryArray.from_arrays(codes, texts, ordered=True)])
 
 
 def without_row_labels(names: Sequence[str]) -> list[str]:
@@ -93,7 +141,7 @@ def _array(values: Sequence[Any]) -> pa.Array:
         return pa.array([None if _is_missing(value) else str(value) for value in values])
 
 
-def _without_views(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def _without_views(column: pa.ChunkedArray, *, ordered: bool) -> pa.ChunkedArray:
     """The same values as plain text: Arrow can neither filter nor take the string views that polars hands out."""
     if pa.types.is_string_view(column.type):
         return column.cast(pa.string())
@@ -102,10 +150,12 @@ def _without_views(column: pa.ChunkedArray) -> pa.ChunkedArray:
     if not (pa.types.is_dictionary(column.type) and pa.types.is_string_view(column.type.value_type)):
         return column
     chunks = [
-        pa.DictionaryArray.from_arrays(chunk.indices.cast(pa.int32()), chunk.dictionary.cast(pa.string()))
+        pa.DictionaryArray.from_arrays(
+            chunk.indices.cast(pa.int32()), chunk.dictionary.cast(pa.string()), ordered=ordered
+        )
         for chunk in column.chunks
     ]
-    return pa.chunked_array(chunks, type=pa.dictionary(pa.int32(), pa.string()))
+    return pa.chunked_array(chunks, type=pa.dictionary(pa.int32(), pa.string(), ordered=ordered))
 
 
 def checked_names(names: Sequence[str]) -> None:

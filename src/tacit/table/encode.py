@@ -192,7 +192,8 @@ def _answer_texts(codes: NDArray[Any], attribute: Attribute) -> pa.DictionaryArr
 
     # Parquet keeps signed dictionary indices only.
     signed = np.int8 if attribute.size <= 1 << 7 else np.int16 if attribute.size <= 1 << 15 else np.int32
-    return pa.DictionaryArray.from_arrays(pa.array(codes.astype(signed)), pa.array(attribute.answers))
+    codes = pa.array(codes.astype(signed))
+    return pa.DictionaryArray.from_arrays(codes, pa.array(attribute.answers), ordered=attribute.ordered)
 
 
 def encode_bits(table: pa.Table, attribute: Attribute) -> NDArray[np.bool_]:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from tacit.errors import InvalidInput, UnknownName
 from tacit.schema import Attribute, Cut, Schema
 from tacit.table.coded import Table
-from tacit.table.columns import as_arrow, as_text, gaps_in_words, missing_values
+from tacit.table.columns import as_arrow, as_text, gaps_in_words, is_declared, missing_values
 from tacit.table.discretize import CutRule
 from tacit.table.encode import encode
 
@@ -53,7 +53,11 @@ def infer_schema(
         _refuse_gaps(absent)
     if missing == "drop":
         table, absent = _complete_rows(table, absent)
-    listed = {name: _values(table.column(name), absent[name]) for name in table.column_names if name not in rules}
+    listed = {
+        name: _values(table.column(name), absent[name], is_declared=is_declared(table, name))
+        for name in table.column_names
+        if name not in rules
+    }
     _refuse_crowds({name: len(column.answers) for name, column in listed.items() if len(column.answers) > most_answers})
     policies: dict[str, MissingPolicy] = {
         name: missing if column.any() else "refuse" for name, column in absent.items()
@@ -109,22 +113,25 @@ def _as_typed(names: Iterable[str]) -> str:
 
 
 class _Values(NamedTuple):
-    """The values of a column that occur, in order."""
+    """The values of a column that occur or were declared, in order."""
 
     answers: tuple[str, ...]
     ordered: bool  # whether their order means something
     common: str | None  # the most frequent
 
 
-def _values(column: pa.ChunkedArray, absent: Absent) -> _Values:
+def _values(column: pa.ChunkedArray, absent: Absent, *, is_declared: bool) -> _Values:
 
     counts = as_text(column.filter(~absent)).value_counts()
     answers = [str(entry["values"].as_py()) for entry in counts]
     common = answers[int(np.argmax(counts.field("counts").to_numpy(zero_copy_only=False)))] if answers else None
-    if pa.types.is_dictionary(column.type) and column.type.ordered:  # an ordered categorical of pandas or polars
-        places = {text: at for at, text in enumerate(_categories(column))}
-        return _Values(tuple(sorted(answers, key=lambda text: places[text])), True, common)
-    return _Values(*_in_order(answers), common)
+    if is_declared or (pa.types.is_dictionary(column.type) and column.type.ordered):
+        left_out = set(as_text(column.filter(absent)).to_pylist())
+        categories = [text for text in _categories(column) if text not in left_out]
+        seen = tuple(text for text in categories if is_declared or text in set(answers))
+        return _Values(seen, column.type.ordered, common)
+    texts, ordered = _in_order(answers)
+    return _Values(texts, ordered or pa.types.is_temporal(column.type), common)
 
 
 def _categories(column: pa.ChunkedArray) -> list[str]:
