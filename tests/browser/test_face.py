@@ -34,6 +34,7 @@ privacy: strong
 pages:
   - questions:
       - {name: tired, kind: scale, text: "Tired?", scale: {from: 0, to: 10, low: not at all, high: wholly}, sensitive: true}
+      - {name: rests, kind: scale, text: Do you rest?, scale: {labels: [never, rarely, often]}, sensitive: true, optional: true}
       - {name: place, kind: choice, text: Where do you work?, answers: [ward, home], sensitive: false, optional: true}
 """
 
@@ -88,6 +89,12 @@ def test_a_scale_is_one_row_of_buttons_inside_its_card_on_the_narrowest_phone(
     assert card["y"] < text["y"]
     assert buttons[-1]["x"] + buttons[-1]["width"] <= card["x"] + card["width"]
     assert page.inner_text("#field-tired .ends").split() == ["not", "at", "all", "wholly"]
+    # Where each step has its word, steps stand below one another on a phone and beside one another elsewhere.
+    steps = page.locator("#field-rests .scale label")
+    assert steps.all_inner_texts() == ["1\nnever", "2\nrarely", "3\noften"]
+    assert len({label.bounding_box()["y"] for label in steps.all()}) == 3
+    page.set_viewport_size({"width": 1280, "height": 800})
+    assert len({label.bounding_box()["y"] for label in steps.all()}) == 1
     page.keyboard.press("Tab")
     page.focus("#tired-0")
     page.keyboard.press("ArrowRight")
@@ -110,7 +117,7 @@ def test_what_may_be_left_out_says_so_can_be_taken_back_and_is_shown_before_send
     page.check("#tired-7", force=True)
     page.click("button[type=submit]")
     page.wait_for_selector("#review")
-    assert page.inner_text("dl.odds dd.own") == "7"
+    assert page.inner_text("dl.odds dd.own >> nth=0") == "7"
     assert "Only you see your answers here." in page.inner_text("main")
     assert page.inner_text("dl.open dd") == "No answer"
 

@@ -637,3 +637,12 @@ def test_another_tools_file_that_cannot_be_carried_over_names_each_part() -> Non
     ):
         assert part in str(refusal.value)
     assert not Path("a.yaml").exists()
+
+
+def test_an_address_with_a_path_is_refused_before_anything_is_opened() -> None:
+    """Links such as https://example.org/surveys/s/... never worked, and told respondents of tampering."""
+    Path("health.yaml").write_text(SMALL)
+    for command in (("open", "health.yaml"), ("serve",)):
+        with pytest.raises(InvalidInput, match="has the path '/surveys', and links with a path would not work"):
+            run(*command, "--url", "https://example.org/surveys")
+    assert not Path("survey.db").exists()

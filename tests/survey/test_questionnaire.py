@@ -137,6 +137,11 @@ REFUSALS = {
     "title has no text in 'en'": SMALL.replace("title: Health", "title: {}"),
     "is in no group": SMALL.replace("privacy: strong\n", ""),
     "line 5: The privacy level 'stronk' does not exist": SMALL.replace("privacy: strong", "privacy: stronk"),
+    "The privacy level 'high' does not exist. Did you mean 'strong'?": SMALL.replace("privacy: strong", "privacy: high"),
+    "The privacy level 'Low' does not exist. Did you mean 'light'?": SMALL.replace("privacy: strong", "privacy: Low"),
+    "labels name each step of a scale, from 2 to 21": question(kind="scale", scale={"labels": ["never"]}),
+    "with 3 labels ends at 3. Leave `to` out": question(kind="scale", scale={"labels": ["a", "b", "c"], "to": 5}),
+    "A scale needs the key 'to', or labels:": question(kind="scale", scale={"from": 1}),
     "The access 'closed' does not exist": SMALL + "access: closed\n",
     "no question is sensitive": SMALL.replace("sensitive: true", "sensitive: false"),
     "the key 'title' stands here twice (first in line 2)": SMALL + "title: Again\n",
@@ -182,6 +187,14 @@ def test_answers_that_look_like_numbers_are_what_stands_in_the_file() -> None:
     text = SMALL + "      - {name: q, kind: choice, text: T, answers: [01234, 12:30, 1.50, on, yes], sensitive: true}\n"
     answers = Definition.from_yaml(text).scheme.schema["q"].answers
     assert answers[:5] == ("01234", "12:30", "1.50", "on", "yes")
+
+
+def test_a_scale_may_have_a_word_for_each_step() -> None:
+    definition = Definition.from_yaml(question(kind="scale", scale={"labels": ["never", "rarely", "often"]}))
+    attribute = definition.scheme.schema["q"]
+    assert attribute.answers[:3] == ("1", "2", "3")
+    assert attribute.ordered
+    assert [definition.answer_text("q", number) for number in "123"] == ["1 (never)", "2 (rarely)", "3 (often)"]
 
 
 def test_a_public_question_after_a_sensitive_answer_would_send_that_answer(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,6 +25,13 @@ LEVELS = {
     "strong": 7 / 3,  # 7 out of 10
     "very strong": 1.5,  # 6 out of 10
 }
+# Words for levels that are not theirs, by what they mean: alike spellings would lead from "high" to "light".
+OTHER_LEVELS = {
+    **dict.fromkeys(("very high", "highest", "maximum", "max", "very good", "strongest"), "very strong"),
+    **dict.fromkeys(("high", "good", "strict", "hard", "large"), "strong"),
+    **dict.fromkeys(("medium", "middle", "normal", "average", "standard", "default"), "moderate"),
+    **dict.fromkeys(("low", "weak", "little", "small", "minimum", "min", "none", "off"), "light"),
+}
 
 GroupDocument = dict[str, Any]
 

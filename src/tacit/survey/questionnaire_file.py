@@ -20,7 +20,7 @@ from tacit.survey.conditions import (
 )
 from tacit.survey.dealing import read_deals, with_direct_questions
 from tacit.survey.openness import refuse_telling
-from tacit.survey.proposal import LEVELS
+from tacit.survey.proposal import LEVELS, OTHER_LEVELS
 from tacit.survey.question_kinds import KINDS, NAME, Answers, key_owners, kind_of, read_day, read_texts
 from tacit.survey.questionnaire import (
     ACCESS,
@@ -101,7 +101,9 @@ class QuestionnaireReader:
             languages=self.languages,
             words=words,
             access=top["access"].one_of("The access", ACCESS) if "access" in top else "open",
-            privacy=top["privacy"].one_of("The privacy level", tuple(LEVELS)) if "privacy" in top else None,
+            privacy=top["privacy"].one_of("The privacy level", tuple(LEVELS), OTHER_LEVELS)
+            if "privacy" in top
+            else None,
             allow_unbounded=read_flag(top, "allow_unbounded"),
             second_round=read_flag(top, "second_round"),
             pages=pages,
@@ -261,7 +263,7 @@ def _waves(top: dict[str, Located]) -> dict[str, Any]:
         )
     gamma = None
     if "series" in top:
-        gamma = LEVELS[top["series"].one_of("The privacy level of the series", tuple(LEVELS))]
+        gamma = LEVELS[top["series"].one_of("The privacy level of the series", tuple(LEVELS), OTHER_LEVELS)]
     elif "series_gamma" in top:
         gamma = float(top["series_gamma"].number("series_gamma"))
         if not 1 < gamma <= WHOLE_CAP:

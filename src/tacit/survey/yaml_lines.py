@@ -89,11 +89,16 @@ class Located:
             self.refuse(f"{what} must be true or false, not {self.plain()!r}.")
         return self.value
 
-    def one_of(self, what: str, allowed: Iterator[str] | tuple[str, ...]) -> str:
+    def one_of(
+        self, what: str, allowed: Iterator[str] | tuple[str, ...], meanings: Mapping[str, str] | None = None
+    ) -> str:
+        """Its text, one of those `allowed`; `meanings` are other words for them, which are suggested before alike spellings."""
         choices = tuple(allowed)
         text = self.text(what)
         if text not in choices:
-            self.refuse(f"{what} {text!r} does not exist. {suggestion(text, choices)}")
+            meant = (meanings or {}).get(text.lower())
+            hint = f"Did you mean {meant!r}? There are {', '.join(choices)}." if meant else suggestion(text, choices)
+            self.refuse(f"{what} {text!r} does not exist. {hint}")
         return text
 
     def plain(self) -> Any:

@@ -6,10 +6,12 @@ import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import urlsplit
 
 import typer
 
 from tacit.cli.output import JsonFlag, print_json, print_text
+from tacit.errors import InvalidInput
 
 if TYPE_CHECKING:
     from tacit.survey.definition import Definition
@@ -20,8 +22,23 @@ StoreOption = Annotated[
     typer.Option("--store", envvar="TACIT_STORE", help="A file, or postgresql://USER@HOST/NAME.", show_default=True),
 ]
 JsonOption = Annotated[bool, JsonFlag]
+
+
+def _check_url(url: str | None) -> str | None:
+    """Refuse an address with a path before anything is opened: the page and its reports stand at the root of a host."""
+    if url and urlsplit(url).path.strip("/"):
+        raise InvalidInput(
+            f"--url {url} has the path {urlsplit(url).path!r}, and links with a path would not work: the server answers at the "
+            "root of its host. Give it a name of its own, such as https://survey.example.org."
+        )
+    return url
+
+
 UrlOption = Annotated[
-    str | None, typer.Option("--url", help="Where people reach the server, such as https://survey.example.org.")
+    str | None,
+    typer.Option(
+        "--url", help="Where people reach the server, such as https://survey.example.org.", callback=_check_url
+    ),
 ]
 SurveyArgument = Annotated[str, typer.Argument(help="The survey's name, name/wave, or fingerprint.")]
 FileArgument = Annotated[Path, typer.Argument(help="The questionnaire, a YAML file.")]
