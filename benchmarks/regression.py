@@ -48,7 +48,7 @@ def outcome() -> Ratio:
     import statsmodels.api as sm
 
     from tacit.regression.families import Binary
-    from tacit.regression.likelihood import LikelihoodProblem, OutcomeLikelihoods, fitted
+    from tacit.regression.likelihood import LikelihoodProblem, OutcomeLikelihoods, fit_likelihood
 
     generator = np.random.default_rng(1)
     x = np.column_stack([np.ones(ROWS), generator.normal(size=(ROWS, COVARIATES))])
@@ -59,7 +59,7 @@ def outcome() -> Ratio:
     problem = LikelihoodProblem(Binary(("no", "yes"), "logit"), x, OutcomeLikelihoods(law[reports]), np.ones(ROWS))
     seconds = cpu_medians(
         {
-            "tacit": lambda: fitted(problem),
+            "tacit": lambda: fit_likelihood(problem),
             "statsmodels": lambda: sm.Logit(truth.astype(float), x).fit(disp=0),
         },
         repeats=3,

@@ -26,7 +26,7 @@ from tacit.regression.likelihood import (
     Evaluation,
     LikelihoodProblem,
     Unbounded,
-    climbed,
+    climb_to_fit,
     expected_information,
     moved_by_one,
 )
@@ -46,14 +46,14 @@ class _Drawn(LikelihoodProblem):
 
     penalty: Array  # of each parameter
 
-    def evaluated(self, theta: Array) -> Evaluation:
-        plain = super().evaluated(theta)
+    def evaluate(self, theta: Array) -> Evaluation:
+        plain = super().evaluate(theta)
         if not math.isfinite(plain.value):
             return plain
-        pulled = self.penalty * theta
+        coefficient_slopes = self.penalty * theta
         return Evaluation(
-            plain.value - float(pulled @ theta) / 2,
-            plain.gradient - pulled,
+            plain.value - float(coefficient_slopes @ theta) / 2,
+            plain.gradient - coefficient_slopes,
             plain.information + np.diag(self.penalty),
             plain.largest,
         )
@@ -87,13 +87,13 @@ def respondents_needed(problem: LikelihoodProblem, laws: Laws) -> int | None:
         return None
     drawn = _Drawn(problem.family, problem.x, problem.reports, problem.weights, _penalty(problem))
     try:
-        fit = climbed(drawn, drawn.start(0.5))
+        fit = climb_to_fit(drawn, drawn.start(0.5))
     except NotEstimable:
         return None
     size = problem.n_coefficients
     parts = [expected_information(problem.some(here), fit.theta, *law) for law, here in laws if here.any()]
-    known = np.sum(parts, axis=0)[:size, :size]
-    values, directions = eigh(known, moved_by_one(problem))
+    information = np.sum(parts, axis=0)[:size, :size]
+    values, directions = eigh(information, moved_by_one(problem))
     if not values[0] > 0:
         return None
     # How far the direction that is told worst moves each person's predictors; if it is that of a group of the share f, the
@@ -101,7 +101,7 @@ def respondents_needed(problem: LikelihoodProblem, laws: Laws) -> int | None:
     moved = (problem.family.predictors(problem.x, directions[:, 0]) ** 2).sum(axis=1)
     group = float(problem.weights @ moved**2) / float(problem.weights @ moved)
     people = float(problem.weights.sum())
-    return _rounded(max(people * group / float(values[0]) / MOST_ERROR**2, 2 * people))
+    return _two_digits(max(people * group / float(values[0]) / MOST_ERROR**2, 2 * people))
 
 
 def _penalty(problem: LikelihoodProblem) -> Array:
@@ -116,7 +116,7 @@ def _penalty(problem: LikelihoodProblem) -> Array:
     return np.concatenate([np.tile(deviation, lines), *others]) ** -2.0
 
 
-def _rounded(people: float) -> int:
+def _two_digits(people: float) -> int:
     """People to two digits, upwards: nobody knows it better."""
     unit = 10 ** max(math.floor(math.log10(people)) - 1, 0)
     return math.ceil(people / unit) * unit

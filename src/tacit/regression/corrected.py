@@ -54,22 +54,22 @@ class CorrectedFit:
     converged: bool
 
 
-def solved(problem: Expanded, score: ClearScore, start: Array | None = None) -> CorrectedFit:
+def solve_scores(problem: Expanded, score: ClearScore, start: Array | None = None) -> CorrectedFit:
     beta = np.zeros(problem.x.shape[2]) if start is None else start
     if score.name == "poisson" and start is None:
         beta[0] = math.log(max(float((problem.weights * problem.y).sum() / problem.weights.sum()), 1e-6))
     converged = False
     for _ in range(MOST_STEPS):
-        scores, information = _summed(problem, score, beta)
+        scores, information = _sum_scores(problem, score, beta)
         step = _step(problem, score, beta, information, problem.counts @ scores)
         # The score of a linear model is solved by one step, however far it leads; others are led there slowly.
-        beta = beta + (step if score.name == "linear" else _bounded(step))
+        beta = beta + (step if score.name == "linear" else _bound_step(step))
         if np.abs(step).max() <= TOLERANCE * (1 + np.abs(beta).max()):
             converged = True
             break
         if score.name != "linear" and np.abs(beta).max() > 1e4:
             break
-    scores, information = _summed(problem, score, beta)
+    scores, information = _sum_scores(problem, score, beta)
     u = problem.x @ beta
     value = float((problem.weights * score.log_likelihood(problem.y, u)).sum())
     return CorrectedFit(beta, value, information, scores, converged)
@@ -81,19 +81,19 @@ def device_noise(problem: Expanded, score: ClearScore, fit: CorrectedFit, weight
     It is what is left of the products of corrected scores when the products of the clear ones, estimated without bias, are
     taken off.
     """
-    own = (fit.scores * weights[:, None]).T @ fit.scores
+    products = (fit.scores * weights[:, None]).T @ fit.scores
     left = problem.y - score.mean(problem.x @ fit.beta)
     flat = problem.x.reshape(-1, problem.x.shape[2])
     clear = (problem.inverse * left**2 * weights[:, None]).reshape(-1)
-    return own - (flat * clear[:, None]).T @ flat
+    return products - (flat * clear[:, None]).T @ flat
 
 
-def _bounded(step: Array) -> Array:
+def _bound_step(step: Array) -> Array:
     largest = float(np.abs(step).max())
     return step * min(1.0, 4.0 / largest) if largest > 0 else step
 
 
-def _summed(problem: Expanded, score: ClearScore, beta: Array) -> tuple[Array, Array]:
+def _sum_scores(problem: Expanded, score: ClearScore, beta: Array) -> tuple[Array, Array]:
     u = problem.x @ beta
     left = problem.inverse * (problem.y - score.mean(u))
     scores = np.einsum("nu,nuq->nq", left, problem.x)

@@ -65,11 +65,11 @@ class Disguised:
         unknown = np.full((rows, self.chances.shape[1]), np.nan)
         return replace(self, chances=unknown, inverse=unknown.copy(), laws=None, which=None)
 
-    def with_rows(self, rows: Codes, part: Disguised) -> Disguised:
+    def with_rows(self, rows: Codes, piece: Disguised) -> Disguised:
         """These variables, with what another part tells of some rows."""
-        assert self.inverse is not None and part.inverse is not None  # noqa: PT018
-        self.chances[rows], self.inverse[rows] = part.chances, part.inverse
-        return self if not part.why_not else replace(self, why_not=part.why_not)
+        assert self.inverse is not None and piece.inverse is not None  # noqa: PT018
+        self.chances[rows], self.inverse[rows] = piece.chances, piece.inverse
+        return self if not piece.why_not else replace(self, why_not=piece.why_not)
 
 
 def by_device(table: pa.Table, name: str, device: DeviceDesign, sample: str | None, yes: str | None) -> Disguised:
@@ -78,7 +78,7 @@ def by_device(table: pa.Table, name: str, device: DeviceDesign, sample: str | No
     return by_codes(name, device, read.codes, device_reports.samples(table, sample, device))
 
 
-def with_control_item(part: Disguised, device: DeviceDesign, control: Codes, share: float) -> Disguised:
+def with_control_item(piece: Disguised, device: DeviceDesign, control: Codes, share: float) -> Disguised:
     """The variable if a share w answers it, and a control item of known prevalence, at random: w is left open.
 
     Of an attentive person the two reports are independent given the answer; of others every pair is as likely. The law of both
@@ -100,9 +100,9 @@ def with_control_item(part: Disguised, device: DeviceDesign, control: Codes, sha
     seen = np.bincount(control[answered], minlength=reports) / max(answered.sum(), 1)
     if float((seen - expected) @ (1 / reports - expected)) >= float(((1 / reports - expected) ** 2).sum()):
         raise NotEstimable("The control item looks as if everybody answered at random, so nothing can be estimated.")
-    attentive = np.where(answered, expected[np.maximum(control, 0)], 1.0)[:, None] * part.chances
+    attentive = np.where(answered, expected[np.maximum(control, 0)], 1.0)[:, None] * piece.chances
     random = np.where(answered, reports**-2.0, 1 / reports)[:, None]
-    return Disguised(part.names, part.answers, attentive, None, random - attentive, INATTENTIVE)
+    return Disguised(piece.names, piece.answers, attentive, None, random - attentive, INATTENTIVE)
 
 
 def by_codes(name: str, device: DeviceDesign, reports: Codes, which: Codes) -> Disguised:
@@ -177,15 +177,15 @@ def by_scheme(table: pa.Table, scheme: Scheme, names: Sequence[str]) -> list[Dis
     """
     if not scheme.is_dealt:
         return [_group(table, group, names) for group in scheme.groups if set(group.names) & set(names)]
-    grouped = {name for part in scheme.questionnaires for group in part.groups for name in group.names}
+    grouped = {name for piece in scheme.questionnaires for group in piece.groups for name in group.names}
     wanted = [name for name in names if name in grouped]
-    asking = [part for part in scheme.questionnaires if set(wanted) <= set(part.attributes)]
+    asking = [piece for piece in scheme.questionnaires if set(wanted) <= set(piece.attributes)]
     if not asking:
         raise NotEstimable(
             f"{', '.join(wanted)} are never asked together, so no regression can be fitted. Deal a questionnaire with all."
         )
     dealt = as_text(table.column(RESERVED))
-    return _merged(table, [(part, _rows_dealt(dealt, part.name)) for part in asking], wanted)
+    return _merge_questionnaires(table, [(piece, _rows_dealt(dealt, piece.name)) for piece in asking], wanted)
 
 
 def _rows_dealt(dealt: pa.ChunkedArray, name: str) -> Codes:
@@ -193,20 +193,22 @@ def _rows_dealt(dealt: pa.ChunkedArray, name: str) -> Codes:
     return np.flatnonzero(pc.fill_null(pc.equal(dealt, name), False).to_numpy())
 
 
-def _merged(table: pa.Table, asking: Sequence[tuple[Questionnaire, Codes]], wanted: Sequence[str]) -> list[Disguised]:
+def _merge_questionnaires(
+    table: pa.Table, asking: Sequence[tuple[Questionnaire, Codes]], wanted: Sequence[str]
+) -> list[Disguised]:
     """The parts of several questionnaires, each with its own law in its own rows; what was not asked is missing."""
     together: dict[tuple[str, ...], Disguised] = {}
     for questionnaire, rows in asking:
         mine = table.take(rows)
         parts = [_group(mine, group, wanted) for group in questionnaire.groups if set(group.names) & set(wanted)]
-        if together and set(together) != {part.names for part in parts}:
+        if together and set(together) != {piece.names for piece in parts}:
             raise InvalidInput(
                 "The questionnaires disguise these variables in different groups, which one regression cannot read. Fit the "
                 "reports of one questionnaire at a time."
             )
-        for part in parts:
-            known = together.get(part.names) or part.empty(table.num_rows)
-            together[part.names] = known.with_rows(rows, part)
+        for piece in parts:
+            known = together.get(piece.names) or piece.empty(table.num_rows)
+            together[piece.names] = known.with_rows(rows, piece)
     return list(together.values())
 
 
@@ -260,7 +262,7 @@ def given_devices(given: Mapping[str, Any] | Sequence[str] | None) -> dict[str, 
     if given is None:
         return {}
     if isinstance(given, Mapping):
-        return {str(name): _given(spec) for name, spec in given.items()}
+        return {str(name): _read_device(spec) for name, spec in given.items()}
     named = {}
     for text in [given] if isinstance(given, str) else given:
         name, colon, spec = text.partition(":")
@@ -268,11 +270,11 @@ def given_devices(given: Mapping[str, Any] | Sequence[str] | None) -> dict[str, 
             raise InvalidInput(
                 f"A device names its variable, its name and chances: 'copied: crosswise p=1/4', not {text!r}."
             )
-        named[name.strip().strip("`")] = _given(spec)
+        named[name.strip().strip("`")] = _read_device(spec)
     return named
 
 
-def _given(spec: Any) -> DeviceDesign | MomentDesign:
+def _read_device(spec: Any) -> DeviceDesign | MomentDesign:
     """A device of answers or of numbers, as text or as it is."""
     if isinstance(spec, MomentDesign):
         return spec

@@ -54,15 +54,15 @@ class Family(ABC):
         """``u`` for rows of the design."""
 
     @abstractmethod
-    def pulled(self, x: Array, by_predictor: Array) -> Array:
+    def coefficient_slopes(self, x: Array, by_predictor: Array) -> Array:
         """``[row, coefficient]`` from ``[row, predictor]``: the derivatives by the coefficients."""
 
     @abstractmethod
-    def crossed(self, x: Array, weights: Array) -> Array:
+    def cross_products(self, x: Array, weights: Array) -> Array:
         """``sum over rows of (du/dbeta)^T weights[row, p, q] (du/dbeta)``."""
 
     @abstractmethod
-    def restored(self, even: EvenTerms) -> Array:
+    def restoring_map(self, even: EvenTerms) -> Array:
         """The map from the coefficients of even terms to those of the terms themselves."""
 
     @abstractmethod
@@ -104,13 +104,13 @@ class Binary(Family):
     def predictors(self, x: Array, beta: Array) -> Array:
         return (x @ beta)[:, None]
 
-    def pulled(self, x: Array, by_predictor: Array) -> Array:
+    def coefficient_slopes(self, x: Array, by_predictor: Array) -> Array:
         return x * by_predictor
 
-    def crossed(self, x: Array, weights: Array) -> Array:
+    def cross_products(self, x: Array, weights: Array) -> Array:
         return (x * weights[:, 0]).T @ x
 
-    def restored(self, even: EvenTerms) -> Array:
+    def restoring_map(self, even: EvenTerms) -> Array:
         return even.back
 
     def start(self, n_terms: int, shares: Array) -> Array:
@@ -142,10 +142,10 @@ class Multinomial(Family):
     def predictors(self, x: Array, beta: Array) -> Array:
         return x @ beta.reshape(self.n_predictors, -1).T
 
-    def pulled(self, x: Array, by_predictor: Array) -> Array:
+    def coefficient_slopes(self, x: Array, by_predictor: Array) -> Array:
         return (by_predictor[:, :, None] * x[:, None, :]).reshape(len(x), -1)
 
-    def crossed(self, x: Array, weights: Array) -> Array:
+    def cross_products(self, x: Array, weights: Array) -> Array:
         k, q = self.n_predictors, x.shape[1]
         blocks = np.empty((k, q, k, q))
         for i in range(k):
@@ -153,7 +153,7 @@ class Multinomial(Family):
                 blocks[i, :, j, :] = (x * weights[:, i, j, None]).T @ x
         return blocks.reshape(k * q, k * q)
 
-    def restored(self, even: EvenTerms) -> Array:
+    def restoring_map(self, even: EvenTerms) -> Array:
         return np.asarray(np.kron(np.eye(self.n_predictors), even.back), dtype=np.float64)
 
     def start(self, n_terms: int, shares: Array) -> Array:
@@ -177,8 +177,8 @@ class Ordered(Family):
         below = expit(u)
         slope = below * (1 - below)
         curve = slope * (1 - 2 * below)
-        zero, one = np.zeros((n, 1)), np.ones((n, 1))
-        values = np.diff(np.concatenate([zero, below, one], axis=1), axis=1)
+        zero, ones = np.zeros((n, 1)), np.ones((n, 1))
+        values = np.diff(np.concatenate([zero, below, ones], axis=1), axis=1)
         slopes, curvatures = np.zeros((n, k + 1, k)), np.zeros((n, k + 1, k, k))
         for c in range(k):
             slopes[:, c, c] += slope[:, c]
@@ -195,10 +195,10 @@ class Ordered(Family):
         q = x.shape[1]
         return beta[None, q:] - (x @ beta[:q])[:, None]
 
-    def pulled(self, x: Array, by_predictor: Array) -> Array:
+    def coefficient_slopes(self, x: Array, by_predictor: Array) -> Array:
         return np.concatenate([-x * by_predictor.sum(axis=1, keepdims=True), by_predictor], axis=1)
 
-    def crossed(self, x: Array, weights: Array) -> Array:
+    def cross_products(self, x: Array, weights: Array) -> Array:
         q, k = x.shape[1], self.n_predictors
         total = np.empty((q + k, q + k))
         by_row = weights.sum(axis=2)
@@ -208,7 +208,7 @@ class Ordered(Family):
         total[q:, q:] = weights.sum(axis=0)
         return total
 
-    def restored(self, even: EvenTerms) -> Array:
+    def restoring_map(self, even: EvenTerms) -> Array:
         lines, thresholds = len(even.shift), self.n_predictors
         whole = np.eye(lines + thresholds)
         whole[:lines, :lines] = even.back

@@ -17,7 +17,7 @@ from tacit.estimation import device_reports
 from tacit.estimation.complex_samples import Lonely, SampleDesign
 from tacit.estimation.sample_columns import design_of
 from tacit.regression.carrying import with_respondents
-from tacit.regression.corrected import CorrectedFit, Expanded, solved
+from tacit.regression.corrected import CorrectedFit, Expanded, solve_scores
 from tacit.regression.corrected import device_noise as corrected_noise
 from tacit.regression.data import Disguised
 from tacit.regression.even_terms import EvenTerms
@@ -31,7 +31,7 @@ from tacit.regression.likelihood import (
     checked_information,
     checked_rank,
     device_noise,
-    fitted,
+    fit_likelihood,
 )
 from tacit.regression.profile import Profile
 from tacit.regression.result import FormulaPeople, Regression
@@ -55,11 +55,11 @@ class Sampling:
     bootstrap: int | None
     seed: int | None
 
-    def design(self, rows: AlikeRows, kept: NDArray[np.bool_]) -> SampleDesign | None:
+    def design(self, rows: AlikeRows, complete: NDArray[np.bool_]) -> SampleDesign | None:
         """The sample of those rows that are kept."""
         if rows.kept_sums is not None:
-            return rows.kept_sums.some(kept).design(lonely=self.lonely, bootstrap=self.bootstrap, seed=self.seed)
-        return design_of(rows.table, self.columns, self.lonely, bootstrap=self.bootstrap, seed=self.seed, rows=kept)
+            return rows.kept_sums.some(complete).design(lonely=self.lonely, bootstrap=self.bootstrap, seed=self.seed)
+        return design_of(rows.table, self.columns, self.lonely, bootstrap=self.bootstrap, seed=self.seed, rows=complete)
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,13 +74,13 @@ class FormulaData:
 
     def complete(self) -> NDArray[np.bool_]:
         """Rows without a missing value."""
-        kept = (
+        complete = (
             ~self.frame.isna().any(axis=1).to_numpy() if self.frame.shape[1] else np.ones(len(self.frame), dtype=bool)
         )
-        for part in self.parts:
-            known = part.chances if part.inverse is None or not part.why_not else part.inverse
-            kept &= ~np.isnan(known).any(axis=1)
-        return kept
+        for variable in self.parts:
+            law_rows = variable.chances if variable.inverse is None or not variable.why_not else variable.inverse
+            complete &= ~np.isnan(law_rows).any(axis=1)
+        return complete
 
     @property
     def is_outcome_alone(self) -> bool:
@@ -96,7 +96,7 @@ class FormulaData:
         return FormulaPeople(frame[list(self.formula.names)], weights, self.formula.categories)
 
     def disguised_covariates(self) -> list[str]:
-        return [name for part in self.parts for name in part.names if name != self.formula.outcome]
+        return [name for variable in self.parts for name in variable.names if name != self.formula.outcome]
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,14 +110,18 @@ class Fitting:
     level: float
 
     def result(self) -> Regression:
-        kept = self.layout.complete()
-        if not kept.any():
+        complete = self.layout.complete()
+        if not complete.any():
             raise InvalidInput("Every row lacks a value of some variable, so nothing can be fitted.")
-        rows = self.rows.kept(kept)
-        sample = self.sampling.design(self.rows, kept)
+        rows = self.rows.keep_rows(complete)
+        sample = self.sampling.design(self.rows, complete)
         weighing = Weighing(rows, sample)
-        fit = self._likelihood if self.layout.is_outcome_alone and not self.layout.parts[0].why_not else self._corrected
-        return fit(kept, weighing)
+        fit = (
+            self._fit_by_likelihood
+            if self.layout.is_outcome_alone and not self.layout.parts[0].why_not
+            else self._fit_by_scores
+        )
+        return fit(complete, weighing)
 
     def _kind(self, answers: Sequence[str] | None) -> FamilyName:
         default: FamilyName = "linear" if answers is None else "logit" if len(answers) == 2 else "multinomial"
@@ -131,30 +135,30 @@ class Fitting:
             )
         return kind
 
-    def _likelihood(self, kept: NDArray[np.bool_], weighing: Weighing) -> Regression:
-        part = self.layout.parts[0]
-        kind = self._kind(part.answers[0])
+    def _fit_by_likelihood(self, complete: NDArray[np.bool_], weighing: Weighing) -> Regression:
+        variable = self.layout.parts[0]
+        kind = self._kind(variable.answers[0])
         if kind in ("linear", "poisson"):
             raise InvalidInput(
-                f"A {kind} model is for an outcome of numbers; {part.names[0]!r} has answers. Use logit."
+                f"A {kind} model is for an outcome of numbers; {variable.names[0]!r} has answers. Use logit."
             )
-        family = family_for(kind, part.answers[0])
-        frame = self.layout.frame[kept]
+        family = family_for(kind, variable.answers[0])
+        frame = self.layout.frame[complete]
         design = self.layout.design(frame, frame, weighing.rows.counts, intercept=family.has_intercept)
         x, terms = design.values, design.names
         even = EvenTerms.of(x, has_thresholds=not family.has_intercept)
         checked_rank(even.x, terms)
-        opened = None if part.opened is None else part.opened[kept]
-        reports = OutcomeLikelihoods(np.ascontiguousarray(part.chances[kept]), opened, part.open_name)
+        opened = None if variable.opened is None else variable.opened[complete]
+        reports = OutcomeLikelihoods(np.ascontiguousarray(variable.chances[complete]), opened, variable.open_name)
         problem = LikelihoodProblem(family, even.x, reports, weighing.weights)
         try:
-            fit = fitted(problem)
+            fit = fit_likelihood(problem)
             checked_information(problem, fit)
-            covariance, said, lost = _errors(fit, problem, weighing, self.errors, _Noise(part, kept))
+            covariance, said, lost = _errors(fit, problem, weighing, self.errors, _Noise(variable, complete))
         except Unbounded as refusal:
-            raise with_respondents(refusal, problem, part.asked_by(kept)) from None
+            raise with_respondents(refusal, problem, variable.asked_by(complete)) from None
         n = len(family.parameters(terms))
-        whole = family.restored(even)
+        whole = family.restoring_map(even)
         restored = np.pad(whole, ((0, 0), (0, len(fit.theta) - n)))
         is_scaled = weighing.sample is not None or self.errors == "robust"
         profile = Profile(problem, fit, restored, _model_covariance(fit, problem), is_scaled)
@@ -167,10 +171,10 @@ class Fitting:
             estimates=whole @ fit.theta[:n],
             covariance=whole @ covariance[:n, :n] @ whole.T,
             log_likelihood=fit.log_likelihood,
-            answers=part.answers[0],
-            open_parameters=_opened(fit, part, covariance),
+            answers=variable.answers[0],
+            open_parameters=_open_parameters(fit, variable, covariance),
             converged=fit.converged,
-            warnings=(*_warned(fit, part), *lost),
+            warnings=(*_fit_warnings(fit, variable), *lost),
             design=x,
             rows=design.rows,
             predicts=_chances(family),
@@ -179,15 +183,15 @@ class Fitting:
             readings=self.rows.notes,
         )
 
-    def _corrected(self, kept: NDArray[np.bool_], weighing: Weighing) -> Regression:
+    def _fit_by_scores(self, complete: NDArray[np.bool_], weighing: Weighing) -> Regression:
         layout = self.layout
-        outcome = next((part for part in layout.parts if layout.formula.outcome in part.names), None)
+        outcome = next((variable for variable in layout.parts if layout.formula.outcome in variable.names), None)
         answers = None if outcome is None else outcome.answers[outcome.names.index(layout.formula.outcome)]
         if outcome is None and not layout.parts and not layout.is_amount:
             raise InvalidInput(
                 "No variable of the formula is disguised. Name its device or the scheme, or use an ordinary regression."
             )
-        clear = None if outcome is not None else ClearOutcome.read(layout, kept)
+        clear = None if outcome is not None else ClearOutcome.read(layout, complete)
         kind = self._kind(answers if clear is None or layout.is_amount else clear.answers)
         if layout.is_amount and kind != "linear":
             raise InvalidInput(
@@ -198,9 +202,9 @@ class Fitting:
                 f"With disguised covariates ({', '.join(layout.disguised_covariates())}) the outcome may be numbers (linear, "
                 f"poisson), or yes or no (logit); a {kind} model is not among these."
             )
-        expanded, design, even, people = _expanded(layout, kept, weighing, kind, clear)
+        expanded, design, even, people = _expand_rows(layout, complete, weighing, kind, clear)
         score = ClearScore(kind)
-        fit = solved(expanded, score)
+        fit = solve_scores(expanded, score)
         covariance, said, lost = _sandwich(fit, expanded, score, weighing)
         warnings = () if fit.converged else ("The corrected scores were not solved: treat the coefficients as rough.",)
         x = np.einsum("nuq,nu->nq", expanded.x, expanded.inverse) @ np.linalg.inv(even.back)
@@ -253,7 +257,9 @@ class Weighing:
         """Sums over people of the products of their scores, which are given without weights."""
         return (scores * self.weights[:, None]).T @ scores
 
-    def repeated(self, estimate: Array, again: Callable[[Array], Array]) -> tuple[Array, str, list[str]] | None:
+    def covariance_by_repeats(
+        self, estimate: Array, again: Callable[[Array], Array]
+    ) -> tuple[Array, str, list[str]] | None:
         """Covariance by fitting again under other weights; None where errors are not asked from repeats."""
         if self.sample is None or self.sample.repeats is None:
             return None
@@ -277,18 +283,18 @@ class Weighing:
 class _Noise:
     """What the device's chance adds to the scores of each stratum, where everybody's truth stays as it is."""
 
-    part: Disguised
-    kept: NDArray[np.bool_]
+    variable: Disguised
+    complete: NDArray[np.bool_]
 
     def by_stratum(self, fit: LikelihoodFit, problem: LikelihoodProblem, sample: SampleDesign, weights: Array) -> Array:
-        if self.part.which is None or self.part.laws is None:
+        if self.variable.which is None or self.variable.laws is None:
             raise InvalidInput(
                 "Where questionnaires are dealt by chance, errors cannot make use of the sampled share. Leave out sampled."
             )
-        which = self.part.which[self.kept]
+        which = self.variable.which[self.complete]
         total = np.zeros((sample.n_strata, len(fit.theta), len(fit.theta)))
         for stratum in range(sample.n_strata):
-            for number, law in enumerate(self.part.laws()):
+            for number, law in enumerate(self.variable.laws()):
                 here = (sample.strata == stratum) & (which == number)
                 if here.any():
                     total[stratum] += device_noise(problem.some(here), fit.theta, *law, weights[here] ** 2)
@@ -304,7 +310,9 @@ def _errors(
     model = _model_covariance(fit, problem)
     size = len(fit.theta) - int(fit.at_edge)
     bread = model[:size, :size]
-    again = weighing.repeated(fit.theta, lambda weights: fitted(replace(problem, weights=weights), fit.theta).theta)
+    again = weighing.covariance_by_repeats(
+        fit.theta, lambda weights: fit_likelihood(replace(problem, weights=weights), fit.theta).theta
+    )
     if again is not None:
         return again
     scores = fit.scores[:, :size]
@@ -344,7 +352,9 @@ def _inverse(information: Array, problem: LikelihoodProblem) -> Array:
 def _sandwich(
     fit: CorrectedFit, problem: Expanded, score: ClearScore, weighing: Weighing
 ) -> tuple[Array, str, list[str]]:
-    again = weighing.repeated(fit.beta, lambda weights: solved(replace(problem, counts=weights), score, fit.beta).beta)
+    again = weighing.covariance_by_repeats(
+        fit.beta, lambda weights: solve_scores(replace(problem, counts=weights), score, fit.beta).beta
+    )
     if again is not None:
         return again
     bread = np.linalg.inv(fit.information)
@@ -360,18 +370,20 @@ def _sandwich(
     return bread @ weighing.products(fit.scores) @ bread.T, "robust (sandwich of the corrected scores)", []
 
 
-def _opened(fit: LikelihoodFit, part: Disguised, covariance: Array) -> dict[str, tuple[float, float | None]]:
-    if part.opened is None or part.open_name is None:
+def _open_parameters(
+    fit: LikelihoodFit, variable: Disguised, covariance: Array
+) -> dict[str, tuple[float, float | None]]:
+    if variable.opened is None or variable.open_name is None:
         return {}
     error = None if fit.at_edge else math.sqrt(max(float(covariance[-1, -1]), 0.0))
-    return {part.open_name: (float(fit.theta[-1]), error)}
+    return {variable.open_name: (float(fit.theta[-1]), error)}
 
 
-def _warned(fit: LikelihoodFit, part: Disguised) -> list[str]:
+def _fit_warnings(fit: LikelihoodFit, variable: Disguised) -> list[str]:
     sentences = [] if fit.converged else ["The likelihood was not maximised to the last digit: treat the fit as rough."]
     if fit.at_edge:
         sentences.append(
-            f"{part.open_name} is at the edge of [0, 1] in the most likely fit; the other errors take it as known."
+            f"{variable.open_name} is at the edge of [0, 1] in the most likely fit; the other errors take it as known."
         )
     return sentences
 
@@ -379,7 +391,9 @@ def _warned(fit: LikelihoodFit, part: Disguised) -> list[str]:
 def _chances(family: Family) -> Any:
     def predicts(x: Array, beta: Array) -> tuple[Array, Array]:
         chances = family.chances(family.predictors(x, beta))
-        slopes = np.stack([family.pulled(x, chances.slopes[:, y]) for y in range(len(family.answers))], axis=1)
+        slopes = np.stack(
+            [family.coefficient_slopes(x, chances.slopes[:, y]) for y in range(len(family.answers))], axis=1
+        )
         return chances.values, slopes
 
     return predicts
@@ -396,30 +410,30 @@ def _means(score: ClearScore) -> Any:
     return predicts
 
 
-def _expanded(
-    layout: FormulaData, kept: NDArray[np.bool_], weighing: Weighing, kind: FamilyName, clear: ClearOutcome | None
+def _expand_rows(
+    layout: FormulaData, complete: NDArray[np.bool_], weighing: Weighing, kind: FamilyName, clear: ClearOutcome | None
 ) -> tuple[Expanded, Design, EvenTerms, FormulaPeople]:
     """Every kept row with every combination of the disguised variables' answers, weighed by the inverse."""
     import pandas as pd
 
-    names = [name for part in layout.parts for name in part.names]
-    levels = [answers for part in layout.parts for answers in part.answers]
+    names = [name for variable in layout.parts for name in variable.names]
+    levels = [answers for variable in layout.parts for answers in variable.answers]
     n_combinations = math.prod(map(len, levels))
-    rows = int(kept.sum())
+    rows = int(complete.sum())
     if rows * n_combinations > MOST_EXPANDED:
         raise InvalidInput(
             f"{rows:,} respondents with {n_combinations:,} combinations of disguised answers are too many to lay out. "
             "Merge answers, or leave out a disguised covariate."
         )
     inverse = np.ones((rows, 1))
-    for part in layout.parts:
-        if part.inverse is None:
+    for variable in layout.parts:
+        if variable.inverse is None:
             raise InvalidInput(
-                f"The device of {part.names[0]!r} does not fix {part.open_name}, so {part.names[0]!r} cannot be a "
+                f"The device of {variable.names[0]!r} does not fix {variable.open_name}, so {variable.names[0]!r} cannot be a "
                 "covariate. Give a device with all its chances known, or make it the outcome."
             )
-        inverse = (inverse[:, :, None] * part.inverse[kept][:, None, :]).reshape(rows, -1)
-    frame = layout.frame.take(np.repeat(np.flatnonzero(kept), n_combinations)).reset_index(drop=True)
+        inverse = (inverse[:, :, None] * variable.inverse[complete][:, None, :]).reshape(rows, -1)
+    frame = layout.frame.take(np.repeat(np.flatnonzero(complete), n_combinations)).reset_index(drop=True)
     for name, answers, codes in zip(names, levels, _combined_codes(levels), strict=True):
         frame[name] = pd.Categorical.from_codes(np.tile(codes, rows), categories=list(answers))
     outcome = layout.formula.outcome
@@ -451,9 +465,9 @@ class ClearOutcome:
     readings: tuple[str, ...]
 
     @classmethod
-    def read(cls, layout: FormulaData, kept: NDArray[np.bool_]) -> ClearOutcome:
+    def read(cls, layout: FormulaData, complete: NDArray[np.bool_]) -> ClearOutcome:
         name = layout.formula.outcome
-        values = layout.frame[name][kept]
+        values = layout.frame[name][complete]
         different = sorted(values.unique())
         if len(different) != 2:
             return cls(name, values, None, ())

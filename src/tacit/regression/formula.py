@@ -85,9 +85,9 @@ class Formula:
         """All that is in reach where the formula is computed, besides the columns."""
         from formulaic.transforms import TRANSFORMS
 
-        known = {name: TRANSFORMS[name] for name in ("I", "C", *LEARNING, *CONTRASTS)}
-        known |= {name: _centred(known[name]) for name in ("cr", "cs", "cc")}
-        return {name: getattr(np, name) for name in NUMERIC} | known | dict(self.texts)
+        functions = {name: TRANSFORMS[name] for name in ("I", "C", *LEARNING, *CONTRASTS)}
+        functions |= {name: _centre_spline(functions[name]) for name in ("cr", "cs", "cc")}
+        return {name: getattr(np, name) for name in NUMERIC} | functions | dict(self.texts)
 
     def term(self, column: str) -> str:
         """The name of a column of the design, as the formula was written."""
@@ -98,14 +98,14 @@ class Formula:
         return column
 
 
-def _centred(spline: Any) -> Any:
+def _centre_spline(spline: Any) -> Any:
     """A cubic spline whose columns sum to 0, so that they can stand beside an intercept."""
 
     @functools.wraps(spline)
-    def centred(*arguments: Any, **keywords: Any) -> Any:
+    def spline_without_mean(*arguments: Any, **keywords: Any) -> Any:
         return spline(*arguments, constraints="center", **keywords)
 
-    return centred
+    return spline_without_mean
 
 
 def read_formula(formula: str) -> Formula:
@@ -418,7 +418,7 @@ def design_matrix(formula: Formula, frame: Any, *, intercept: bool, learned_from
     names = [formula.term(str(name)) for name in matrix.columns]
     values = np.asarray(matrix, dtype=np.float64)
     _check_numbers(values, names)
-    kept = [at for at, name in enumerate(names) if intercept or name != "Intercept"]
+    places = [at for at, name in enumerate(names) if intercept or name != "Intercept"]
 
     def rows(data: Any) -> Array:
         import pandas as pd
@@ -427,9 +427,9 @@ def design_matrix(formula: Formula, frame: Any, *, intercept: bool, learned_from
         for name in formula.names:
             if name not in others.columns:
                 raise UnknownName("Column", name, [str(column) for column in others.columns])
-        return np.asarray(_materialize(formula, matrix.model_spec, others), dtype=np.float64)[:, kept]
+        return np.asarray(_materialize(formula, matrix.model_spec, others), dtype=np.float64)[:, places]
 
-    return Design(np.ascontiguousarray(values[:, kept]), [names[at] for at in kept], rows)
+    return Design(np.ascontiguousarray(values[:, places]), [names[at] for at in places], rows)
 
 
 def repeat_rows(frame: Any, counts: Array) -> Any:

@@ -74,7 +74,7 @@ class _Pieces(NamedTuple):
     seen: Array
     slopes: Array
     curves: Array
-    own: Array | None
+    open_scores: Array | None
     mixed: Array | None
     largest: float
 
@@ -103,28 +103,28 @@ class LikelihoodProblem:
         reports = OutcomeLikelihoods(self.reports.fixed[rows], opened, self.reports.name)
         return LikelihoodProblem(self.family, self.x[rows], reports, self.weights[rows])
 
-    def evaluated(self, theta: Array) -> Evaluation:
+    def evaluate(self, theta: Array) -> Evaluation:
         """Log-likelihood, its gradient, and the observed information."""
         if isinstance(self.family, Binary) and self.reports.opened is None:
-            return self._evaluated_binary(self.family, theta)
+            return self._evaluate_binary(self.family, theta)
         pieces = self._pieces(theta)
         if (pieces.seen <= LEAST_CHANCE).any():
             return IMPOSSIBLE
         curves = pieces.curves * self.weights[:, None, None]
-        gradient = self.weights @ self.family.pulled(self.x, pieces.slopes)
-        information = -self.family.crossed(self.x, curves)
-        if pieces.own is not None and pieces.mixed is not None:
-            border = -(self.weights @ self.family.pulled(self.x, pieces.mixed))
-            corner = np.array([[float(self.weights @ (pieces.own * pieces.own))]])
+        gradient = self.weights @ self.family.coefficient_slopes(self.x, pieces.slopes)
+        information = -self.family.cross_products(self.x, curves)
+        if pieces.open_scores is not None and pieces.mixed is not None:
+            border = -(self.weights @ self.family.coefficient_slopes(self.x, pieces.mixed))
+            corner = np.array([[float(self.weights @ (pieces.open_scores * pieces.open_scores))]])
             information = np.block([[information, border[:, None]], [border[None, :], corner]])
-            gradient = np.append(gradient, self.weights @ pieces.own)
+            gradient = np.append(gradient, self.weights @ pieces.open_scores)
         return Evaluation(float(self.weights @ np.log(pieces.seen)), gradient, information, pieces.largest)
 
     def scores(self, theta: Array) -> Array:
         """What every row adds to the gradient, without its weight."""
         pieces = self._pieces(theta)
-        scores = self.family.pulled(self.x, pieces.slopes)
-        return scores if pieces.own is None else np.concatenate([scores, pieces.own[:, None]], axis=1)
+        scores = self.family.coefficient_slopes(self.x, pieces.slopes)
+        return scores if pieces.open_scores is None else np.concatenate([scores, pieces.open_scores[:, None]], axis=1)
 
     def _pieces(self, theta: Array) -> _Pieces:
         beta, opened = (theta, 0.0) if self.reports.opened is None else (theta[:-1], float(theta[-1]))
@@ -136,13 +136,16 @@ class LikelihoodProblem:
         slopes = np.einsum("ny,nyp->np", laws, chances.slopes) / safe[:, None]
         curves = np.einsum("ny,nypq->npq", laws, chances.curvatures) / safe[:, None, None]
         curves -= slopes[:, :, None] * slopes[:, None, :]
-        own = mixed = None
+        open_scores = mixed = None
         if self.reports.opened is not None:
-            own = np.einsum("ny,ny->n", self.reports.opened, chances.values) / safe
-            mixed = np.einsum("ny,nyp->np", self.reports.opened, chances.slopes) / safe[:, None] - slopes * own[:, None]
-        return _Pieces(seen, slopes, curves, own, mixed, float(np.abs(u).max()))
+            open_scores = np.einsum("ny,ny->n", self.reports.opened, chances.values) / safe
+            mixed = (
+                np.einsum("ny,nyp->np", self.reports.opened, chances.slopes) / safe[:, None]
+                - slopes * open_scores[:, None]
+            )
+        return _Pieces(seen, slopes, curves, open_scores, mixed, float(np.abs(u).max()))
 
-    def _evaluated_binary(self, family: Binary, beta: Array) -> Evaluation:
+    def _evaluate_binary(self, family: Binary, beta: Array) -> Evaluation:
         """Yes or no without open parameters, block by block: most regressions are this one, and rows may be millions."""
         law, value, largest = self.reports.fixed, 0.0, 0.0
         gradient, information = np.zeros(len(beta)), np.zeros((len(beta), len(beta)))
@@ -171,16 +174,16 @@ class LikelihoodProblem:
         return beta if self.reports.opened is None else np.append(beta, opened)
 
 
-def fitted(problem: LikelihoodProblem, start: Array | None = None) -> LikelihoodFit:
+def fit_likelihood(problem: LikelihoodProblem, start: Array | None = None) -> LikelihoodFit:
     """The best fit over several starts of what the device leaves open, or from one that is known to be near."""
     if start is not None:
-        return climbed(problem, start)
+        return climb_to_fit(problem, start)
     starts = STARTS if problem.reports.n_open else STARTS[:1]
-    fits = [climbed(problem, problem.start(opened)) for opened in starts]
+    fits = [climb_to_fit(problem, problem.start(opened)) for opened in starts]
     return max(fits, key=lambda fit: fit.log_likelihood)
 
 
-def climbed(problem: LikelihoodProblem, theta: Array) -> LikelihoodFit:
+def climb_to_fit(problem: LikelihoodProblem, theta: Array) -> LikelihoodFit:
     """The maximum that Newton's steps lead to from here."""
     theta, here, converged = climb(problem, theta)
     at_edge = bool(problem.reports.n_open and not 1e-9 < theta[-1] < 1 - 1e-9)
@@ -189,7 +192,7 @@ def climbed(problem: LikelihoodProblem, theta: Array) -> LikelihoodFit:
 
 def climb(problem: LikelihoodProblem, theta: Array, held: Array | None = None) -> tuple[Array, Evaluation, bool]:
     """The maximum near `theta`, the likelihood there, and whether it was reached; ``held @ theta`` stays as it is."""
-    here = problem.evaluated(theta)
+    here = problem.evaluate(theta)
     converged = False
     if here is IMPOSSIBLE:
         return theta, here, converged
@@ -199,7 +202,7 @@ def climb(problem: LikelihoodProblem, theta: Array, held: Array | None = None) -
         if promised <= TOLERANCE * (1 + abs(here.value)):
             converged = True
             break
-        moved = _moved(problem, theta, step, here.value)
+        moved = _step_uphill(problem, theta, step, here.value)
         if moved is None:
             converged = promised <= 1e-6 * (1 + abs(here.value))
             break
@@ -221,11 +224,11 @@ def _free(problem: LikelihoodProblem, theta: Array, gradient: Array, held: Array
     )
     if held is None and not at_end:
         return None
-    kept = [] if held is None else [held]
+    constraints = [] if held is None else [held]
     if at_end:
-        kept.append(np.eye(len(theta))[-1])
+        constraints.append(np.eye(len(theta))[-1])
     # The last right singular vectors of what must not change.
-    return np.asarray(np.linalg.svd(np.array(kept))[2][len(kept) :].T)
+    return np.asarray(np.linalg.svd(np.array(constraints))[2][len(constraints) :].T)
 
 
 def _ascent(information: Array, gradient: Array, free: Array | None) -> Array:
@@ -240,13 +243,15 @@ def _ascent(information: Array, gradient: Array, free: Array | None) -> Array:
     return step if free is None else np.asarray(free @ step)
 
 
-def _moved(problem: LikelihoodProblem, theta: Array, step: Array, value: float) -> tuple[Array, Evaluation] | None:
+def _step_uphill(
+    problem: LikelihoodProblem, theta: Array, step: Array, value: float
+) -> tuple[Array, Evaluation] | None:
     scale = 1.0
     for _ in range(MOST_HALVINGS):
         tried = theta + scale * step
         if problem.reports.n_open:
             tried[-1] = min(max(tried[-1], 0.0), 1.0)
-        there = problem.evaluated(tried)
+        there = problem.evaluate(tried)
         if there.value > value:
             return tried, there
         scale /= 2
@@ -279,7 +284,7 @@ def moved_by_one(problem: LikelihoodProblem) -> Array:
     """Sum over people of the squares by which a step of each combination of coefficients moves their predictors."""
     predictors = problem.family.n_predictors
     each = np.broadcast_to(np.eye(predictors), (len(problem.x), predictors, predictors))
-    people = problem.family.crossed(problem.x, each * problem.weights[:, None, None])
+    people = problem.family.cross_products(problem.x, each * problem.weights[:, None, None])
     return np.asarray(people + np.eye(problem.n_coefficients) * 1e-12 * np.trace(people))
 
 

@@ -139,20 +139,20 @@ def regress(
     if family is not None and family not in FAMILIES:
         raise UnknownName("Family", str(family), FAMILIES)
     read = read_formula(formula)  # before the data: whoever swaps the two is told so
-    data = _opened(data, scheme)
-    known = scheme if scheme is not None else _carried(data, devices)
-    study = _read(read, given_devices(devices), known, sample, yes, read_control(control))
+    data = _open_data(data, scheme)
+    used_scheme = scheme if scheme is not None else _carried_scheme(data, devices)
+    study = _read(read, given_devices(devices), used_scheme, sample, yes, read_control(control))
     columns = SampleColumns(weights, strata, clusters, sampled, tuple(replicates), replicate_scale)
     asked = bool(columns.named) or sampled is not None or bootstrap is not None or replicate_scale is not None
     reading = StudyReading(tuple(missing_marks), sheet, skip_rows)
     rows = rows_of(data, study.columns, study.names, columns, reading, listed=asked)
     sampling = Sampling(columns, lonely, bootstrap, seed)
     result = Fitting(study.laid_out(rows.table), rows, formula, sampling, family, errors, level).result()
-    record = StudyRecord(study.devices, columns, bootstrap, seed, None if known is None else known.hash)
+    record = StudyRecord(study.devices, columns, bootstrap, seed, None if used_scheme is None else used_scheme.hash)
     return replace(result, study=record)
 
 
-def _opened(data: Any, scheme: Scheme | None) -> Any:
+def _open_data(data: Any, scheme: Scheme | None) -> Any:
     """What a name stands for: saved tallies, a table of reports in a database (with a scheme), or files of this scheme."""
     if not isinstance(data, (str, Path)):
         return data
@@ -167,11 +167,11 @@ def _opened(data: Any, scheme: Scheme | None) -> Any:
     return data
 
 
-def _carried(data: Any, devices: Any) -> Scheme | None:
+def _carried_scheme(data: Any, devices: Any) -> Scheme | None:
     """The scheme that reports know; that of report files, where no device says how they were asked."""
     if not isinstance(data, (str, Path)):
-        own = getattr(data, "scheme", None)
-        return own if isinstance(own, Scheme) else None
+        its_scheme = getattr(data, "scheme", None)
+        return its_scheme if isinstance(its_scheme, Scheme) else None
     return None if devices or is_address(data) else scheme_of_files(data)
 
 
@@ -191,7 +191,7 @@ class _AskedFormula:
         return (self.formula.outcome, *self.formula.names)
 
     @property
-    def disguised(self) -> set[str]:
+    def disguised_names(self) -> set[str]:
         devices = {name for name, device in self.devices.items() if not isinstance(device, MomentDesign)}
         return (devices | {name for group in self._groups for name in group.names}) & set(self.names)
 
@@ -204,7 +204,7 @@ class _AskedFormula:
     @property
     def columns(self) -> list[str]:
         """Everything that is read: clear variables, and the report columns of disguised ones."""
-        wanted = [name for name in self.names if name not in self.disguised or name in self.devices]
+        wanted = [name for name in self.names if name not in self.disguised_names or name in self.devices]
         for group in self._groups:
             if set(group.names) & set(self.names):
                 wanted += [column for attribute in group.report_attributes for column in file_columns(attribute)]
@@ -216,13 +216,13 @@ class _AskedFormula:
         parts = [
             by_device(table, name, device, self.sample, self.yes)
             for name, device in self.devices.items()
-            if name in self.disguised
+            if name in self.disguised_names
         ]
         if self.control is not None:
-            parts = [self._attentive(table, part, self.control) for part in parts]
+            parts = [self._attentive(table, variable, self.control) for variable in parts]
         if self.scheme is not None:
             parts += by_scheme(table, self.scheme, self.names)
-        clear = [name for name in self.names if name not in self.disguised]
+        clear = [name for name in self.names if name not in self.disguised_names]
         frame = clear_frame(table, clear)
         amount = self.devices.get(self.formula.outcome)
         if isinstance(amount, MomentDesign):
@@ -235,15 +235,15 @@ class _AskedFormula:
             frame[self.formula.outcome] = sample.factor * (frame[self.formula.outcome] - sample.shift)
         return FormulaData(self.formula, tuple(parts), frame, self.yes, is_amount=isinstance(amount, MomentDesign))
 
-    def _attentive(self, table: pa.Table, part: Disguised, control: tuple[str, float]) -> Disguised:
+    def _attentive(self, table: pa.Table, variable: Disguised, control: tuple[str, float]) -> Disguised:
         """The outcome, where a share of people answers it and the control item at random."""
-        if part.names != (self.formula.outcome,):
+        if variable.names != (self.formula.outcome,):
             raise InvalidInput(
-                f"A control item tells inattention of the outcome; {part.names[0]!r} is a covariate. Leave out control."
+                f"A control item tells inattention of the outcome; {variable.names[0]!r} is a covariate. Leave out control."
             )
         device = self.devices[self.formula.outcome]
         codes = device_reports.understood(table, control[0], device.reports, self.yes).codes
-        return with_control_item(part, device, codes, control[1])
+        return with_control_item(variable, device, codes, control[1])
 
 
 def _read(

@@ -204,9 +204,9 @@ class Regression(Shown):
         ]
         if self.profile is None or self.profile.is_costly:
             return tuple(by_wald)
-        return tuple(self._profiled(at, wald, self.profile) for at, wald in enumerate(by_wald))
+        return tuple(self._profile_coefficient(at, wald, self.profile) for at, wald in enumerate(by_wald))
 
-    def _profiled(self, at: int, wald: Coefficient, profile: Profile) -> Coefficient:
+    def _profile_coefficient(self, at: int, wald: Coefficient, profile: Profile) -> Coefficient:
         """The coefficient with the test and the interval of its likelihood, divided by the effect of the design."""
         scale = wald.standard_error / math.sqrt(profile.covariance[at, at])
         if not (scale > 0 and math.isfinite(scale)):
@@ -367,7 +367,7 @@ class Regression(Shown):
             return [(0, "mean")]
         return [(1, self.answers[1])] if len(self.answers) == 2 else list(enumerate(self.answers))
 
-    def _averaged(self, **changed: Any) -> tuple[Array, Array]:
+    def _predict_changed(self, **changed: Any) -> tuple[Array, Array]:
         """For each person the chance of the last answer if covariates had other values, and its slopes."""
         frame = self.fitted_people.frame.assign(**changed)
         values, slopes = self.predicts(self.rows(frame), self.estimates)
@@ -385,8 +385,8 @@ class Regression(Shown):
         effects = []
         for name in people.frame.columns:
             for term, before, after in people.changes(name, self.terms):
-                above, slopes_above = self._averaged(**{name: after})
-                below, slopes_below = self._averaged(**{name: before})
+                above, slopes_above = self._predict_changed(**{name: after})
+                below, slopes_below = self._predict_changed(**{name: before})
                 width = after - before if term == name else np.ones(len(share))
                 effect = float(share @ ((above - below) / width))
                 slope = share @ ((slopes_above - slopes_below) / width[:, None])
@@ -478,7 +478,9 @@ class Regression(Shown):
         name = names[0]
         values = people.levels(name) if not people.is_number(name) else self._grid(name)
         share = people.weights / people.weights.sum()
-        chances, slopes = zip(*(self._averaged(**{name: people.set_to(name, value)}) for value in values), strict=True)
+        chances, slopes = zip(
+            *(self._predict_changed(**{name: people.set_to(name, value)}) for value in values), strict=True
+        )
         answer = self._predicted_answers()[-1][1]
         drawn = self._prediction(answer, np.array(chances) @ share, np.einsum("vnq,n->vq", np.array(slopes), share))
         axes = new_figure(6, 4)[1] if ax is None else ax

@@ -46,7 +46,7 @@ class AlikeRows:
     kept_sums: KeptRows | None = None  # where people were counted with their weights
     notes: tuple[str, ...] = ()  # what was not read as it stands
 
-    def kept(self, which: NDArray[np.bool_]) -> AlikeRows:
+    def keep_rows(self, which: NDArray[np.bool_]) -> AlikeRows:
         """Without the rows that lack something."""
         people = self.people
         if people is not None:
@@ -90,8 +90,8 @@ def _joint_codes(table: pa.Table) -> NDArray[np.int64] | None:
         size *= different
         if size > 1 << 62:
             return None
-        own = pc.fill_null(chunk.indices.cast(pa.int64()), different - 1)
-        codes = codes * different + own.to_numpy(zero_copy_only=False)
+        indices = pc.fill_null(chunk.indices.cast(pa.int64()), different - 1)
+        codes = codes * different + indices.to_numpy(zero_copy_only=False)
     return codes
 
 
@@ -100,10 +100,10 @@ def stored_rows(data: Any, names: Sequence[str], sample: SampleColumns | None) -
     if isinstance(data, Reports) or not isinstance(data, Stored):
         return None
 
-    known = [name for source in data.sources() for name in source.questionnaire.attributes]
+    asked_names = [name for source in data.sources() for name in source.questionnaire.attributes]
     for name in names:
-        if name not in known:
-            raise UnknownName("Attribute", name, list(dict.fromkeys(known)))
+        if name not in asked_names:
+            raise UnknownName("Attribute", name, list(dict.fromkeys(asked_names)))
     parts = [
         _counted_rows(source, names, sample)
         for source in data.sources()
@@ -111,9 +111,11 @@ def stored_rows(data: Any, names: Sequence[str], sample: SampleColumns | None) -
     ]
     if not parts:
         raise InvalidInput(f"No reports ask for all of {', '.join(names)}, so nothing can be fitted.")
-    table = pa.concat_tables([part.table for part in parts], promote_options="permissive")
-    sums = [part.kept_sums for part in parts if part.kept_sums is not None]
-    return AlikeRows(table, np.concatenate([part.counts for part in parts]), kept_sums=_joined(sums) if sums else None)
+    table = pa.concat_tables([piece.table for piece in parts], promote_options="permissive")
+    sums = [piece.kept_sums for piece in parts if piece.kept_sums is not None]
+    return AlikeRows(
+        table, np.concatenate([piece.counts for piece in parts]), kept_sums=_join_sums(sums) if sums else None
+    )
 
 
 def _counted_rows(source: Source, names: Sequence[str], sample: SampleColumns | None) -> AlikeRows:
@@ -132,13 +134,13 @@ def _counted_rows(source: Source, names: Sequence[str], sample: SampleColumns | 
     return AlikeRows(pa.table({**values, RESERVED: dealt}), many.astype(np.float64), kept_sums=sums)
 
 
-def _joined(parts: Sequence[KeptRows]) -> KeptRows:
+def _join_sums(parts: Sequence[KeptRows]) -> KeptRows:
     """Of several questionnaires: a cluster's people may have answered different ones."""
-    strata = [name for part in parts for name in part.strata]
-    named = [part.clusters for part in parts]
-    clusters = None if any(part is None for part in named) else [name for part in named for name in part or ()]
+    strata = [name for piece in parts for name in piece.strata]
+    named = [piece.clusters for piece in parts]
+    clusters = None if any(piece is None for piece in named) else [name for piece in named for name in piece or ()]
     counts, sums, squares = (
-        np.concatenate([getattr(part, each) for part in parts]) for each in ("counts", "sums", "squares")
+        np.concatenate([getattr(piece, each) for piece in parts]) for each in ("counts", "sums", "squares")
     )
     return KeptRows(strata, clusters, counts, sums, squares)
 

@@ -143,11 +143,11 @@ class Bars:
         rows = []
         for label, share, second in self.bars:
             marks = f'<i class="bar" style="width:{_percent(share)}"></i>'
-            told = f"{label}: {share:.1%}"
+            description = f"{label}: {share:.1%}"
             if not isinstance(second, str):
                 marks += f'<i class="bar second" style="width:{_percent(second)};top:72%;height:26%"></i>'
-                told += f", {second:.1%} {self.key[1] if self.key else ''}"
-            rows.append(_track(label, marks, f"{share:.0%}", told))
+                description += f", {second:.1%} {self.key[1] if self.key else ''}"
+            rows.append(_track(label, marks, f"{share:.0%}", description))
         key = [("bar", self.key[0]), ("bar second", self.key[1])] if self.key else []
         return _chart(rows, self.caption, key)
 
@@ -192,8 +192,10 @@ class Marks:
                 marks += f'<i class="raw" style="left:{_percent(self._at(raw))}"></i>'
             marks += f'<i class="truth" style="left:{_percent(self._at(truth))}"></i>'
             marks += f'<i class="dot" style="left:{_percent(self._at(estimate))}"></i>'
-            told = f"{label}: estimate {estimate:{self.form}}, 95% interval {low:{self.form}} to {high:{self.form}}, "
-            rows.append(_track(label, marks, f"{estimate:{self.form}}", told + f"truth {truth:{self.form}}"))
+            description = (
+                f"{label}: estimate {estimate:{self.form}}, 95% interval {low:{self.form}} to {high:{self.form}}, "
+            )
+            rows.append(_track(label, marks, f"{estimate:{self.form}}", description + f"truth {truth:{self.form}}"))
         key = [("dot", "estimate with its 95% interval"), ("truth", "truth")]
         if any(row[5] is not None for row in self.rows):
             key.append(("raw", "share among the disguised reports"))
@@ -299,8 +301,8 @@ def _percent(share: float) -> str:
     return f"{100 * min(max(share, 0), 1):.2f}%"
 
 
-def _track(label: str, marks: str, number: str, told: str) -> str:
-    text = html.escape(told)
+def _track(label: str, marks: str, number: str, description: str) -> str:
+    text = html.escape(description)
     return (
         f'<span title="{text}">{html.escape(label)}</span><span class="track" role="img" aria-label="{text}" title="{text}">'
         f"{marks}</span><b>{html.escape(number)}</b>"

@@ -39,8 +39,8 @@ def draw_fronts(fronts: Sequence[Front], title: str = "", bound: Front | None = 
     for front in fronts:
         front.plot(axes)
     if bound is not None:
-        known = [(point.privacy, point.lower_bound) for point in bound.points if point.lower_bound is not None]
-        axes.plot(*np.array(known).T, color="black", linewidth=1, label="least possible error")
+        bounds = [(point.privacy, point.lower_bound) for point in bound.points if point.lower_bound is not None]
+        axes.plot(*np.array(bounds).T, color="black", linewidth=1, label="least possible error")
     errors = np.concatenate([front.errors for front in fronts])
     # Close to the largest privacy every error grows without limit; a thousand times the least is all there is to see.
     axes.set_ylim(0.7 * errors.min(), min(1.3 * errors.max(), CROPPED_AT * errors.min()))
@@ -58,9 +58,9 @@ def front_figure(release: Release) -> Figure:
     figure, axes = plain_figure()
     ways = dict.fromkeys(entry.way for entry in release.front)
     for way, color in zip(ways, itertools.cycle((BLUE, GREEN, VIOLET)), strict=False):
-        own = [entry for entry in release.front if entry.way == way]
-        ks, losses = [entry.effective_k for entry in own], [entry.nwp for entry in own]
-        axes.scatter(ks, losses, s=[8 + 120 * entry.necd for entry in own], color=color, alpha=0.6)
+        entries = [entry for entry in release.front if entry.way == way]
+        ks, losses = [entry.effective_k for entry in entries], [entry.nwp for entry in entries]
+        axes.scatter(ks, losses, s=[8 + 120 * entry.necd for entry in entries], color=color, alpha=0.6)
         axes.scatter([], [], s=25, color=color, alpha=0.6, label=way)  # dots of one size in the key
     axes.plot([release.effective_k], [release.nwp], "D", color=ORANGE, label="this release")
     if release.lower_bound is not None:

@@ -53,11 +53,11 @@ def _chapters(release: Release) -> list[Chapter]:
 
 def _methods(release: Release) -> tuple[WrittenTable | Text, ...]:
     columns, rows = side_by_side(release.methods)
-    told = "Errors are medians over random queries, and means over tables of two attributes."
+    note = "Errors are medians over random queries, and means over tables of two attributes."
     names = release.recoding.tally.names
-    labels = [(name, *(one.labels[name] for one in release.methods)) for name in names]
+    labels = [(name, *(method.labels[name] for method in release.methods)) for name in names]
     return (
-        WrittenTable(columns, [row for row in rows if row[0] != "labels"], told),
+        WrittenTable(columns, [row for row in rows if row[0] != "labels"], note),
         WrittenTable(columns, labels, "How many different labels each attribute shows."),
         *map(Text, lost_groups(release.methods)),
     )
@@ -86,9 +86,9 @@ def _spread_over_ways(ways: list[str]) -> list[int]:
     """The places of some alternatives of each way: its first and last, and others evenly between them."""
     chosen: list[int] = []
     for way in dict.fromkeys(ways):
-        own = [place for place, name in enumerate(ways) if name == way]
-        steps = np.linspace(0, len(own) - 1, min(len(own), MOST_OF_A_WAY)).round().astype(int)
-        chosen += [own[step] for step in steps]
+        places = [place for place, name in enumerate(ways) if name == way]
+        steps = np.linspace(0, len(places) - 1, min(len(places), MOST_OF_A_WAY)).round().astype(int)
+        chosen += [places[step] for step in steps]
     return chosen
 
 
@@ -97,7 +97,7 @@ def _before_and_after(release: Release) -> list[Picture | Text]:
     pictures: list[Picture | Text] = []
     for j, attribute in enumerate(release.recoding.tally.attributes):
         before = release.recoding.tally.marginal(j)
-        after = _shown(release, j)
+        after = _class_weights(release, j)
         if attribute.size > MOST_BARS:
             pictures.append(
                 Picture(
@@ -110,7 +110,7 @@ def _before_and_after(release: Release) -> list[Picture | Text]:
     return pictures
 
 
-def _shown(release: Release, j: int) -> Floats:
+def _class_weights(release: Release, j: int) -> Floats:
     labels, counts = release.recoding.by_class
     members = release.recoding.members[j]
     rows = np.bincount(labels[:, j], counts, len(members))

@@ -26,7 +26,9 @@ def attack(data: DemoData) -> Chapter:
         OWN: Scheme.from_groups(truth.schema, [([name], flip(THETA)) for name in names]),
         FLIPPED: Scheme.from_groups(truth.schema, [(names, flip(THETA))]),
     }
-    attacked = {name: _attacked(disguise(truth, scheme, seed=data.seed), truth) for name, scheme in schemes.items()}
+    attacked = {
+        name: _attack_reports(disguise(truth, scheme, seed=data.seed), truth) for name, scheme in schemes.items()
+    }
     return Chapter(
         "What an attacker gets",
         (
@@ -49,7 +51,7 @@ def attack(data: DemoData) -> Chapter:
     )
 
 
-def _attacked(reports: Reports, truth: Dataset) -> AttackResult:
+def _attack_reports(reports: Reports, truth: Dataset) -> AttackResult:
     # Latent classes alone: trees guess no better here, and compiling them would take a third of the first run.
     return attacked(reports, truth=truth, joint=fit_joint(reports, models=("classes",), starts=2))
 

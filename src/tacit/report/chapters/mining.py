@@ -86,9 +86,9 @@ def _branch(node: dict[str, Any], path: str) -> OutlineNode:
         _branch(branch["node"], f"{node['attribute']}: {_some(branch['answers'])}")
         for branch in node.get("branches", ())
     )
-    told = f"{_percent(share, node['class_errors']['>50K'])} earn more than 50K"
+    class_share = f"{_percent(share, node['class_errors']['>50K'])} earn more than 50K"
     of_all = f" ({_percent(size, node['size_error'])} of all)" if node["size_error"] > ROUNDING else ""
-    return OutlineNode(f"{path}: {told}{of_all}", below)
+    return OutlineNode(f"{path}: {class_share}{of_all}", below)
 
 
 def _percent(share: float, error: float) -> str:
@@ -108,11 +108,11 @@ def _some(answers: list[str]) -> str:
 def _rules(data: DemoData) -> list[Rule]:
     """Rules with one answer on the right, no two with the same answers."""
     itemsets = FrequentItemsets(MIN_SUPPORT, slack=0.5).fit(data.reports).itemsets_
-    kept: dict[frozenset[Any], Rule] = {}
+    rules: dict[frozenset[Any], Rule] = {}
     for rule in association_rules(itemsets, "lift", MIN_LIFT):
         if len(rule.consequents) == 1:
-            kept.setdefault(frozenset((*rule.antecedents, *rule.consequents)), rule)
-    return list(kept.values())[:SHOWN]
+            rules.setdefault(frozenset((*rule.antecedents, *rule.consequents)), rule)
+    return list(rules.values())[:SHOWN]
 
 
 def _row(rule: Rule) -> tuple[str, ...]:

@@ -21,10 +21,14 @@ def study(data: DemoData) -> Chapter:
     clear = regress(data.truth.to_arrow(), FORMULA, devices={"income": "warner p=1"}, yes=RICH)
     terms = _in_order([coefficient.term for coefficient in result.coefficients], data)
     truth = np.array([clear[term].estimate for term in terms])
-    shown = [result[term] for term in terms]
-    worse = float(np.median([one.standard_error / clear[one.term].standard_error for one in shown]))
+    coefficients = [result[term] for term in terms]
+    worse = float(
+        np.median([coefficient.standard_error / clear[coefficient.term].standard_error for coefficient in coefficients])
+    )
     men = result["sex[T.Male]"]
-    inside = sum(one.low <= value <= one.high for one, value in zip(shown, truth, strict=True))
+    inside = sum(
+        coefficient.low <= value <= coefficient.high for coefficient, value in zip(coefficients, truth, strict=True)
+    )
     return Chapter(
         "A study: who earns more?",
         (
@@ -35,9 +39,9 @@ def study(data: DemoData) -> Chapter:
             ),
             Marks.of(
                 [_readable(term) for term in terms],
-                [one.estimate for one in shown],
-                [one.low for one in shown],
-                [one.high for one in shown],
+                [coefficient.estimate for coefficient in coefficients],
+                [coefficient.low for coefficient in coefficients],
+                [coefficient.high for coefficient in coefficients],
                 truth,
                 "Coefficients (logarithms of odds ratios) against women, and against people from 26 to 35.",
                 form=".2f",
@@ -56,7 +60,7 @@ def study(data: DemoData) -> Chapter:
 
 def _in_order(terms: Sequence[str], data: DemoData) -> list[str]:
     """The terms, answers in the order of their questions: a model takes them by the alphabet."""
-    ordered = [f"{one.name}[T.{answer}]" for one in data.scheme.schema for answer in one.answers]
+    ordered = [f"{attribute.name}[T.{answer}]" for attribute in data.scheme.schema for answer in attribute.answers]
     return sorted(set(terms) - {"Intercept"}, key=ordered.index)
 
 
@@ -68,10 +72,16 @@ def _readable(term: str) -> str:
 def _rows(result: Regression, clear: Regression, terms: list[str]) -> list[tuple[str, ...]]:
     rows: list[tuple[str, ...]] = []
     for term in terms:
-        one = result[term]
-        interval = f"{np.exp(one.low):.2f} to {np.exp(one.high):.2f}"
+        coefficient = result[term]
+        interval = f"{np.exp(coefficient.low):.2f} to {np.exp(coefficient.high):.2f}"
         rows.append(
-            (_readable(term), f"{np.exp(one.estimate):.2f}", interval, _p(one.p), f"{np.exp(clear[term].estimate):.2f}")
+            (
+                _readable(term),
+                f"{np.exp(coefficient.estimate):.2f}",
+                interval,
+                _p(coefficient.p),
+                f"{np.exp(clear[term].estimate):.2f}",
+            )
         )
     return rows
 
