@@ -16,7 +16,7 @@ from tacit.count.abilities import distinct_rows
 from tacit.count.connections import opened
 from tacit.count.counted import CountedEngine
 from tacit.count.protocol import CountEngine, Product
-from tacit.count.sources import added
+from tacit.count.sources import add_engines
 from tacit.count.table import TableEngine
 from tacit.schema import Attribute, Schema
 from tacit.table import Table, decode
@@ -55,7 +55,7 @@ def whole_tally(table: Table, folder: Path) -> CountEngine:
 
 def shards_in_memory_and_duckdb(table: Table, folder: Path) -> CountEngine:
     cut = table.n_rows // 3
-    return added([MemoryEngine(table.rows(slice(0, cut))), duckdb_parquet(table.rows(slice(cut, None)), folder)])
+    return add_engines([MemoryEngine(table.rows(slice(0, cut))), duckdb_parquet(table.rows(slice(cut, None)), folder)])
 
 
 def spark_parquet(table: Table, folder: Path) -> CountEngine:

@@ -37,9 +37,9 @@ def remote(monkeypatch: pytest.MonkeyPatch) -> None:
 def scans(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What is asked of the database, query by query."""
     asked: list[str] = []
-    plain, out = grouped_cells.answer, tables.streamed
+    plain, out = grouped_cells.answer, tables.stream_rows
     monkeypatch.setattr(grouped_cells, "answer", lambda query: asked.append("grouping") or plain(query))
-    monkeypatch.setattr(tables, "streamed", lambda query: asked.append("stream") or out(query))
+    monkeypatch.setattr(tables, "stream_rows", lambda query: asked.append("stream") or out(query))
     return asked
 
 

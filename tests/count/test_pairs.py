@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tacit.count import MemoryEngine
-from tacit.count.many import _paired
+from tacit.count.many import _tables_of_bits
 from tacit.count.pairs import CommonCounts, PairCounts
 from tacit.schema import Schema
 from tacit.table import Table
@@ -45,15 +45,15 @@ def test_bits_count_what_rows_show(compiled: bool, rows: int) -> None:
 def test_an_engine_answers_pairs_and_larger_tables_together(compiled_from: int) -> None:
     table = random_table(MIXED, 700, seed=3)
     wanted = [("q1", "q2", "q5"), *pairs_of(MIXED), ("q3", "q0", "q7")]
-    assert len(_paired(MIXED, wanted, merge=compiled_from == 0)) == len(wanted) - 2
+    assert len(_tables_of_bits(MIXED, wanted, merge=compiled_from == 0)) == len(wanted) - 2
     for columns, tally in zip(wanted, MemoryEngine(table, compiled_from).tallies(wanted), strict=True):
         np.testing.assert_array_equal(tally, plainly(table, columns))
 
 
 def test_few_or_large_tables_are_not_made_bits() -> None:
-    assert _paired(MIXED, pairs_of(MIXED)[:20], merge=True) == []
+    assert _tables_of_bits(MIXED, pairs_of(MIXED)[:20], merge=True) == []
     large = Schema(tuple(attribute(f"q{i}", 200) for i in range(13)))
-    assert _paired(large, pairs_of(large), merge=True) == []
+    assert _tables_of_bits(large, pairs_of(large), merge=True) == []
 
 
 def test_all_pairs_of_two_hundred_questions_take_a_moment() -> None:

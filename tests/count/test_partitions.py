@@ -175,7 +175,7 @@ def test_a_tally_that_every_partition_would_send_is_small() -> None:
     many = TalliesQuestion(schema, list(itertools.combinations(schema.names, 2)))
     counter = many.counter(compiled=False)
     counter.add(random_table(schema, 1000, seed=1))
-    assert len(partitions._packed(counter.sums())) < 4 * 200 * 201 / 2
+    assert len(partitions._pack_sums(counter.sums())) < 4 * 200 * 201 / 2
     assert pickle.loads(pickle.dumps(Parcel(many, (), many.schema.attributes))).question.schema == many.schema
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from tacit import Attribute, Dataset, Reports, Scheme, channels, disguise
 from tacit.count import sources
-from tacit.count.connections import opened, shown
+from tacit.count.connections import opened, safe_address
 from tacit.count.database_schema import inferred_schema
 from tacit.count.stored import StoredReports
 from tacit.errors import InvalidInput, MissingExtra, SchemeMismatch, UnknownName
@@ -149,10 +149,10 @@ def test_a_table_that_is_not_there_is_refused(tmp_path: Path, kind: str) -> None
 
 
 def test_a_password_is_not_shown() -> None:
-    assert shown("mysql://me:p%40ss@host/db") == "'mysql://me:***@host/db'"
-    assert shown("postgresql://me@host/db") == "'postgresql://me@host/db'"
-    assert shown("me:p@ss.csv") == "'me:p@ss.csv'"  # a file's name
-    assert shown("postgresql://me:p%40ss@host/db?table=t") == "'postgresql://me:***@host/db?table=t'"
+    assert safe_address("mysql://me:p%40ss@host/db") == "'mysql://me:***@host/db'"
+    assert safe_address("postgresql://me@host/db") == "'postgresql://me@host/db'"
+    assert safe_address("me:p@ss.csv") == "'me:p@ss.csv'"  # a file's name
+    assert safe_address("postgresql://me:p%40ss@host/db?table=t") == "'postgresql://me:***@host/db?table=t'"
 
 
 def test_a_missing_driver_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ from tacit.count.abilities import distinct_rows
 from tacit.count.backend import answer
 from tacit.count.connections import opened
 from tacit.count.memory import MemoryEngine
-from tacit.count.slots import column_slots, crossed
+from tacit.count.slots import column_slots, cross_slots
 from tacit.count.table import TableEngine
 from tacit.errors import InvalidInput, NotEstimable, UnknownAnswer
 from tacit.schema import Attribute, Schema, numeric
@@ -77,7 +77,7 @@ def test_slots_of_sets_end_row_by_row() -> None:
     slots = column_slots(codes, attribute("set", 4, "set"))
     assert slots.row_ends().tolist() == [3, 6, 9]
     assert slots.values.tolist() == [0, 2, 4, 1, 3, 4, 0, 3, 4]
-    several, ends = crossed(
+    several, ends = cross_slots(
         slots.values, slots.row_ends(), np.array([1, 0, 1], np.uint32), np.arange(1, 4), np.uint32(2)
     )
     assert ends.tolist() == [3, 6, 9]

@@ -19,7 +19,7 @@ from tacit.estimation import profile, subgroups, uncertainty
 from tacit.estimation.complex_samples import SampleDesign
 from tacit.estimation.conjunctions import _squares
 from tacit.estimation.contributions import _prior, counted_contributions
-from tacit.estimation.evidence import gathered
+from tacit.estimation.evidence import gather_evidence
 from tacit.estimation.expectation import expectation_step
 from tacit.estimation.group_parts import parts_for
 from tacit.estimation.mean import Mean, estimated_mean
@@ -124,7 +124,7 @@ def test_a_stated_prior_of_some_answers_leaves_the_others_even() -> None:
 
 def test_the_likelihood_of_a_step_is_that_of_the_reports() -> None:
     reports = simulated(SCHEMES["square"], 200, 5)
-    (evidence,) = gathered(sources(reports), ["age"])[1]
+    (evidence,) = gather_evidence(sources(reports), ["age"])[1]
     truth = np.array([0.2, 0.5, 0.3])
     chances = SCHEMES["square"].groups[0].channel.matrix @ truth
     step = expectation_step([evidence])(truth)

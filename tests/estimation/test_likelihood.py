@@ -17,8 +17,8 @@ from tacit.channel.mixing import above_water
 from tacit.count import MemoryEngine, Source, sources
 from tacit.errors import InvalidInput, NotEstimable
 from tacit.estimation import evidence as evidence_module
-from tacit.estimation.evidence import gathered
-from tacit.estimation.expectation import Step, accelerated, expectation_step
+from tacit.estimation.evidence import gather_evidence
+from tacit.estimation.expectation import Step, accelerate, expectation_step
 from tacit.estimation.likelihood import most_likely, orbit_fit
 from tacit.table import Table
 from tests.estimation.simulation import SCHEMA, SCHEMES, marginal, simulated
@@ -42,7 +42,7 @@ def size_of(name: str) -> int:
 
 
 def update_for(reports: Reports, names: list[str]) -> tuple[np.ndarray, object]:
-    covered, evidence = gathered(sources(reports), names)
+    covered, evidence = gather_evidence(sources(reports), names)
     shape = SCHEMA.shape(covered)
     return np.full(shape, 1 / math.prod(shape)), expectation_step(evidence)
 
@@ -50,7 +50,7 @@ def update_for(reports: Reports, names: list[str]) -> tuple[np.ndarray, object]:
 @pytest.mark.parametrize("scheme", ITERATED)
 def test_the_bound_holds_all_along_the_way(scheme: str) -> None:
     start, update = update_for(simulated(SCHEMES[scheme], 400, 5), ITERATED[scheme])
-    best = accelerated(start, update, 1e-12, 100_000)
+    best = accelerate(start, update, 1e-12, 100_000)
     assert best.converged
     greatest = update(best.distribution).likelihood
     truth = start
@@ -83,7 +83,7 @@ def test_a_general_optimizer_finds_nothing_better(scheme: str) -> None:
         return -update((shares / shares.sum()).reshape(start.shape)).likelihood
 
     found = minimize(loss, np.zeros(start.size), method="L-BFGS-B", options={"maxiter": 500})
-    best = update(accelerated(start, update, 1e-9, 50_000).distribution).likelihood
+    best = update(accelerate(start, update, 1e-9, 50_000).distribution).likelihood
     assert best >= -found.fun - 1e-9
     assert best <= -found.fun + 1e-4  # the two agree
 
@@ -115,7 +115,7 @@ def test_the_closed_form_is_the_optimum_of_the_iteration(scheme: str) -> None:
     assert fit.steps == 0
     start, update = update_for(reports, names)
     assert update(fit.distribution).remaining <= 1e-12
-    iterated = accelerated(start, update, 1e-12, 100_000)
+    iterated = accelerate(start, update, 1e-12, 100_000)
     assert np.allclose(iterated.distribution, fit.distribution, atol=1e-4)
 
 
@@ -142,7 +142,7 @@ def flipped_reports(groups: list[tuple[str, float]], rows: int) -> Reports:
 def test_orbits_of_flips_hold_the_optimum_of_the_whole(groups: list[tuple[str, float]], rows: int) -> None:
     reports = flipped_reports(groups, rows)
     names = list("cadbfe")
-    _, evidence = gathered(sources(reports), names)
+    _, evidence = gather_evidence(sources(reports), names)
     fit = orbit_fit(evidence, (2,) * 6, 1e-9, 50_000)
     assert fit is not None
     assert fit.converged
@@ -153,14 +153,14 @@ def test_orbits_of_flips_hold_the_optimum_of_the_whole(groups: list[tuple[str, f
 
 
 def test_orbits_say_when_they_stopped_too_early() -> None:
-    _, evidence = gathered(sources(flipped_reports(FLIPPED["two groups"], 3000)), list("abcdef"))
+    _, evidence = gather_evidence(sources(flipped_reports(FLIPPED["two groups"], 3000)), list("abcdef"))
     assert not orbit_fit(evidence, (2,) * 6, 1e-12, 2).converged
 
 
 def test_other_channels_have_no_orbits() -> None:
     reports = simulated(SCHEMES["warner"], 100, 1)
-    assert orbit_fit(gathered(sources(reports), ["age", "smokes"])[1], (3, 2), 1e-9, 10) is None
-    assert orbit_fit(gathered(sources(simulated(SCHEMES["dealt"], 100, 1)), ["age"])[1], (3,), 1e-9, 10) is None
+    assert orbit_fit(gather_evidence(sources(reports), ["age", "smokes"])[1], (3, 2), 1e-9, 10) is None
+    assert orbit_fit(gather_evidence(sources(simulated(SCHEMES["dealt"], 100, 1)), ["age"])[1], (3,), 1e-9, 10) is None
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -274,7 +274,7 @@ def test_where_extrapolation_loses_likelihood_plain_steps_are_taken() -> None:
         plain.append(step.after)
         return step if known else Step(step.after, -math.inf, step.remaining)
 
-    found = accelerated(start, distrusting, 0.0, 10)
+    found = accelerate(start, distrusting, 0.0, 10)
     truth = start
     for _ in range(20):
         truth = update(truth).after

@@ -8,12 +8,12 @@ import pytest
 from tacit import channels
 from tacit.channel.recipe import Recipe
 from tacit.joint import _forest_kernels
-from tacit.joint.ascent import climbed
+from tacit.joint.ascent import climb
 from tacit.joint.classes import LatentClasses, class_step, fit_classes, random_classes, split
-from tacit.joint.evidence import WholeReports, log_chance_of, thinned, whole_reports
+from tacit.joint.evidence import WholeReports, log_chance_of, thin_counts, whole_reports
 from tacit.joint.exact import ExactTable, Tabled, fit_table, table_step
 from tacit.joint.forest import Forest, branches, fit_forest, forest_step, gathered_evidence, n_terms, split_forest
-from tacit.joint.selection import RecordModel, turns, unturned
+from tacit.joint.selection import RecordModel, likeliest_mirror, turns
 from tests.joint.brute import chance_matrix, every_record, reported, schema_of
 from tests.statistics import assert_drawn_from, power_against
 
@@ -184,9 +184,9 @@ def test_the_mirror_image_of_flipped_answers_is_found() -> None:
     assert [exchange.tolist() for exchange in turn] == [[1, 0]] * 3
     start = LatentClasses(np.ones(1), tuple(np.array([[0.7, 0.3]]) for _ in range(3)))
     model = fit_classes(start, [part]).model
-    right, _ = unturned(model, [part])
+    right, _ = likeliest_mirror(model, [part])
     wrong = right.turned(attributes, turn)
-    again, is_turned = unturned(wrong, [part])
+    again, is_turned = likeliest_mirror(wrong, [part])
     assert is_turned
     for one, other in zip(right.factors, again.factors, strict=True):
         np.testing.assert_allclose(one, other)
@@ -216,7 +216,7 @@ def test_too_many_products_are_no_work_for_a_forest() -> None:
 def test_a_climb_that_is_cut_short_says_so() -> None:
     part = folded(reported(SCHEMA, GROUPS["alone"], people=2000))
     start = random_classes([np.full(s, 1 / s) for s in SCHEMA.shape()], 3, RNG)
-    assert not climbed(start, lambda model: class_step(model, [part], 0.0), arrived=0.0, most_steps=5).converged
+    assert not climb(start, lambda model: class_step(model, [part], 0.0), arrived=0.0, most_steps=5).converged
     assert fit_forest(forest(1), [part]).converged
 
 
@@ -237,22 +237,22 @@ def test_candidates_of_classes_are_the_best_records_of_each() -> None:
 def test_a_random_part_of_the_reports_is_drawn_without_replacement() -> None:
     rng = np.random.default_rng(3)
     counts = np.array([5, 0, 40, 1, 54])
-    assert thinned(counts, 100, rng) is counts
-    draws = np.array([thinned(counts, 20, rng) for _ in range(4000)])
+    assert thin_counts(counts, 100, rng) is counts
+    draws = np.array([thin_counts(counts, 20, rng) for _ in range(4000)])
     assert (draws.sum(axis=1) == 20).all()
     assert (draws <= counts).all()
     share = counts / 100
     error = np.sqrt(20 * share * (1 - share) * 80 / 99 / 4000)
     assert (np.abs(draws.mean(axis=0) - 20 * share) <= 5 * error).all()
     many = np.full(1 << 20, 3)
-    assert abs(thinned(many, 1 << 20, rng).sum() - (1 << 20)) < 6 * np.sqrt((1 << 20) * 2 / 3)
-    assert thinned(many, 1 << 20, rng).max() <= 3
+    assert abs(thin_counts(many, 1 << 20, rng).sum() - (1 << 20)) < 6 * np.sqrt((1 << 20) * 2 / 3)
+    assert thin_counts(many, 1 << 20, rng).max() <= 3
 
 
 def test_what_cannot_be_has_no_chance_and_no_rest() -> None:
     impossible = np.full((2, 3), -np.inf)
-    assert _forest_kernels._summed(impossible, np.ones(2)) == (-np.inf, 0.0)
+    assert _forest_kernels._sum_logarithms(impossible, np.ones(2)) == (-np.inf, 0.0)
     # A term that does not count is not in the way, however large; a negative one is taken off.
     logs = np.array([[900.0], [-3.0], [-4.0]])
-    top, whole = _forest_kernels._summed(logs[1:], np.array([2.0, -1.0]))
+    top, whole = _forest_kernels._sum_logarithms(logs[1:], np.array([2.0, -1.0]))
     assert (top, whole) == (-3.0, pytest.approx(2 - np.exp(-1)))

@@ -15,9 +15,9 @@ from tacit import Dataset, Scheme, channels, disguise, fit_joint
 from tacit.channel.routing import NOT_ASKED
 from tacit.joint import _class_kernels, _forest_kernels, selection, worst_pair
 from tacit.joint.classes import log_sum, random_classes
-from tacit.joint.forest import Forest, forest_step, gathered_evidence, planted
+from tacit.joint.forest import Forest, forest_step, gathered_evidence, plant_forest
 from tacit.joint.pairs import information
-from tacit.joint.selection import ModelCandidate, _ranked, mean_log
+from tacit.joint.selection import ModelCandidate, _rank_candidates, mean_log
 from tests.channel.routed_groups import records_of, scheme_of
 from tests.joint.brute import chance_matrix, drawn, every_record, reported, rows_of, schema_of
 
@@ -122,7 +122,7 @@ def test_a_planted_tree_has_the_conditionals_of_its_pairs() -> None:
     """A fiftieth of independence is mixed in, so that nothing is impossible by an estimate."""
     shares = [np.array([0.4, 0.6]), np.array([0.2, 0.3, 0.5])]
     pair = np.array([[0.2, 0.2, 0.0], [0.0, 0.1, 0.5]])
-    tree = planted([-1, 0], [[np.empty(0), pair], [pair.T, np.empty(0)]], shares)
+    tree = plant_forest([-1, 0], [[np.empty(0), pair], [pair.T, np.empty(0)]], shares)
     mixed = pair + 0.02 * np.outer(*shares)
     np.testing.assert_allclose(tree.tables[0][0, 0], shares[0])
     np.testing.assert_allclose(tree.tables[1][0], mixed / mixed.sum(axis=1, keepdims=True))
@@ -159,7 +159,7 @@ def test_candidates_are_ranked_by_the_reports_that_were_held_out() -> None:
     best, near, far = Stub((-1.0, -2.0, -math.inf, -1.0), 9), Stub((-2.0, -1.0, -9.0, -1.0), 3), Stub((-4.0,) * 4, 1)
     assert mean_log(best, [part]) == pytest.approx((-3 - 2 - 2) / 6)  # type: ignore[arg-type]
     tried = [ModelCandidate(model, mean_log(model, [part])) for model in (far, near, best)]  # type: ignore[arg-type]
-    ranked = _ranked(tried, [part])
+    ranked = _rank_candidates(tried, [part])
     assert [candidate.model for candidate in ranked] == [best, near, far]
     assert [candidate.behind for candidate in ranked] == pytest.approx([0, 2 / 6, 17 / 6])
     # Of the differences 1, -1 and 0 of three, one and two people.
@@ -171,10 +171,10 @@ def test_of_models_as_good_as_each_other_the_smaller_is_chosen() -> None:
     part = reported(SCHEMA, [(["a0"], channels.warner(0.8))], people=4)
     large, small = Stub((-1.0, -1.0, -1.0, -1.0), 9), Stub((-0.9, -1.1, -1.0004, -1.0004), 3)
     tried = [ModelCandidate(model, mean_log(model, [part])) for model in (large, small)]  # type: ignore[arg-type]
-    assert _ranked(tried, [part])[0].model is small
+    assert _rank_candidates(tried, [part])[0].model is small
     clearly = Stub((-1.01,) * 4, 3)
     tried = [ModelCandidate(model, mean_log(model, [part])) for model in (large, clearly)]  # type: ignore[arg-type]
-    assert _ranked(tried, [part])[0].model is large
+    assert _rank_candidates(tried, [part])[0].model is large
 
 
 @pytest.mark.parametrize(("promising", "mixtures"), [(math.inf, 1), (-math.inf, 0)])

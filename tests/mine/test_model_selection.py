@@ -16,7 +16,7 @@ from tacit.mine import AsIfTrueClassifier, MajorityClassifier
 from tacit.mine.candidates import default_candidates
 from tacit.mine.division import folds, loaded_reports
 from tacit.mine.model_selection import FALSE_ALARM as FALSE_ALARM_OF_CHOICE
-from tacit.mine.model_selection import combined, is_told
+from tacit.mine.model_selection import combine_accuracies, is_told
 from tacit.mine.predictions import predictor, right_weights
 from tests.estimation.simulation import SCHEMES, people, simulated
 from tests.statistics import FALSE_ALARM
@@ -172,12 +172,12 @@ def test_noise_is_seldom_taken_for_an_answer_that_tells(theta: float) -> None:
 
 def test_both_kinds_of_evidence_are_weighed_by_their_errors() -> None:
     expected = np.array([0.8, 0.7])
-    sure = combined(np.array([0.60, 0.75]), np.full((2, 2), 1e-4) + 1e-6 * np.eye(2), expected)
+    sure = combine_accuracies(np.array([0.60, 0.75]), np.full((2, 2), 1e-4) + 1e-6 * np.eye(2), expected)
     np.testing.assert_allclose(sure, [0.60, 0.75], atol=2e-3)
-    noisy = combined(np.array([0.20, 1.40]), 4.0 * np.eye(2), expected)
+    noisy = combine_accuracies(np.array([0.20, 1.40]), 4.0 * np.eye(2), expected)
     assert noisy[0] > noisy[1]
     np.testing.assert_allclose(noisy[0] - noisy[1], 0.1, atol=0.01)
-    nobody = combined(np.array([0.6, 0.7]), 1e-4 * np.eye(2), np.full(2, np.nan))
+    nobody = combine_accuracies(np.array([0.6, 0.7]), 1e-4 * np.eye(2), np.full(2, np.nan))
     assert nobody[1] > nobody[0]
 
 

@@ -436,13 +436,13 @@ def test_the_page_goes_through_stored_reports_once(tmp_path: Path, monkeypatch: 
     survey = store.add(Definition.from_yaml(SMALL), SMALL)
     fill(store, survey, [("yes", "no", AGES[0]), ("no", "yes", AGES[1])] * 20)
     asked: list[tuple[str, ...]] = []
-    counted = TableEngine._counted
+    counted = TableEngine._count_columns
 
     def watched(engine: TableEngine, columns: tuple[str, ...]) -> object:
         asked.append(tuple(columns))
         return counted(engine, columns)
 
-    monkeypatch.setattr(TableEngine, "_counted", watched)
+    monkeypatch.setattr(TableEngine, "_count_columns", watched)
     monkeypatch.setattr(kept_counts, "countable", lambda *given: counting.countable(*given, read_up_to=0))
     view = dashboard(store, survey, by="smokes")
     assert len(view.tables) == 3

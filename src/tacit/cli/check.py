@@ -36,7 +36,7 @@ def check(
 ) -> None:
     """Measure how well the rows of any table hide among each other: k, l, t, beta, class sizes, risks, special uniques."""
     from tacit.channel.scheme import Scheme
-    from tacit.count.connections import shown
+    from tacit.count.connections import safe_address
     from tacit.publish import check_release
     from tacit.publish.demands import hold, read_demands
 
@@ -59,7 +59,7 @@ def check(
         gate = {"failed": [entry.demand for entry in failed], "demands": [entry.to_document() for entry in held]}
         print_json(checked.to_document() | (gate if require is not None else {}))
     else:
-        title = f"{shown(table)}: {', '.join(checked.attributes)}"
+        title = f"{safe_address(table)}: {', '.join(checked.attributes)}"
         print_table(title, ("measure", "value"), list(checked.measures()))
         for warning in checked.warnings:
             print_text(f"Note: {warning}")

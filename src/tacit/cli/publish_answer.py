@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 def print_release(
     release: Release, document: dict[str, Any], survived: dict[str, Any], written: dict[str, Any], asked: ReleaseRequest
 ) -> None:
-    from tacit.count.connections import shown
+    from tacit.count.connections import safe_address
 
     out, said = asked.out, written.pop("written_warnings", [])
-    named = {} if asked.is_try else {"out": shown(out).strip("'")}
+    named = {} if asked.is_try else {"out": safe_address(out).strip("'")}
     if asked.json:
         warnings = [*document["warnings"], *said]
         print_json(document | written | named | {"warnings": warnings, "survival": survived})
@@ -35,7 +35,7 @@ def print_release(
     if asked.is_try:
         print_text("Nothing was published: this was a try (--dry-run).")
         return
-    print_text(f"Written and verified: {shown(out)}")
+    print_text(f"Written and verified: {safe_address(out)}")
     print_text(_verified_words(written["verified"], entropy=release.publication.settings.protection.entropy))
     private = written.get("private_manifest", f"{out}.private.json")
     if asked.new_table is None:

@@ -37,7 +37,7 @@ def add_to_histogram(codes: NDArray[np.uint32], histogram: NDArray[np.uint32]) -
 
 
 @unlocked_kernel
-def crossed(
+def cross_slots(
     values: NDArray[np.uint32],
     ends: NDArray[np.int64],
     others: NDArray[np.uint32],

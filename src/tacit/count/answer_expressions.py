@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tacit.count.backend import answer
-from tacit.count.columns import encoded
+from tacit.count.columns import encode_values
 from tacit.errors import InvalidInput
 from tacit.schema import Attribute, Cut
 from tacit.table.columns import missing_values
@@ -55,7 +55,7 @@ def _spellings(column: Any, attribute: Attribute) -> list[tuple[Any, int]]:
             "numbers. Let its column have a number type."
         )
     values = values.filter(~missing_values(values))
-    return list(zip(values.to_pylist(), encoded(values, attribute).tolist(), strict=True))
+    return list(zip(values.to_pylist(), encode_values(values, attribute).tolist(), strict=True))
 
 
 def distinct_values(table: Any, name: str, most: int) -> pa.ChunkedArray:

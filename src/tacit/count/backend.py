@@ -83,7 +83,7 @@ def single_row(expression: Any) -> dict[str, Any]:
     return dict(answer(expression).to_pylist()[0])
 
 
-def streamed(expression: Any) -> Generator[pa.Table]:
+def stream_rows(expression: Any) -> Generator[pa.Table]:
     """The rows of a query in parts that fit memory."""
     connection = expression.get_backend()
     with asking("The query"):
@@ -143,7 +143,7 @@ def lent(connection: Any, table: pa.Table) -> Iterator[Any]:
     try:
         yield held
     finally:
-        dropped(connection, name)
+        drop_table(connection, name)
 
 
 def has_table(connection: Any, name: str) -> bool:
@@ -157,7 +157,7 @@ def has_table(connection: Any, name: str) -> bool:
         return True
 
 
-def dropped(connection: Any, name: str) -> None:
+def drop_table(connection: Any, name: str) -> None:
     """Drop a table, or a view of Spark, if there is one of this name."""
     if connection.name == "pyspark":
         connection.raw_sql(f"DROP VIEW IF EXISTS `{name}`")

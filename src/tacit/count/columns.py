@@ -33,7 +33,7 @@ def coded_table(part: pa.Table, coded: Sequence[Attribute], plain: Sequence[Attr
     return Table(Schema((*coded, *plain)), columns)
 
 
-def decoded(groups: pa.Table, keys: Sequence[Attribute]) -> dict[str, NDArray[np.int64]]:
+def decode_keys(groups: pa.Table, keys: Sequence[Attribute]) -> dict[str, NDArray[np.int64]]:
     """Codes of the key columns ``k0, k1, ...`` of a grouped result; unknown answers and nulls are refused."""
     codes = {}
     for position, attribute in enumerate(keys):
@@ -49,10 +49,10 @@ def value_codes(column: pa.ChunkedArray, attribute: Attribute, counts: pa.Chunke
             f"{attribute.name!r} has {int(counts.to_numpy()[absent].sum()):,} missing value(s). Every row must show an "
             "answer: fill them, leave these rows out, or name the answer they stand for in the scheme."
         )
-    return encoded(column, attribute)
+    return encode_values(column, attribute)
 
 
-def encoded(column: pa.ChunkedArray, attribute: Attribute) -> NDArray[np.int64]:
+def encode_values(column: pa.ChunkedArray, attribute: Attribute) -> NDArray[np.int64]:
     """Codes of values that a query answered."""
     single = Attribute(attribute.name, attribute.answers, cut=attribute.cut, missing=attribute.missing)
     try:

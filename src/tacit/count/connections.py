@@ -36,7 +36,7 @@ def opened(where: str | Path, *, writable: bool = False) -> Any:
     `tacit.count.spark`). DuckDB locks a file that somebody may write to, so it is opened for reading unless `writable`.
     """
     name = str(where)
-    with asking(f"Opening {shown(name)}"):
+    with asking(f"Opening {safe_address(name)}"):
         table = _as_stored(name, writable=writable)
         kept = without_row_labels(table.columns)
         return table if len(kept) == len(table.columns) else table.select(kept)
@@ -54,13 +54,13 @@ def _as_stored(name: str, *, writable: bool) -> Any:
         return _duckdb_table(name, writable=writable)
     if urlsplit(name).password:
         raise InvalidInput(
-            f"{shown(name)} is no address that reports can be read from. Those begin with postgresql://, sqlite:///, "
+            f"{safe_address(name)} is no address that reports can be read from. Those begin with postgresql://, sqlite:///, "
             "duckdb:/// or spark:; a file has just a name."
         )
     return _file_table(checked_file(name))
 
 
-def shown(where: str | Path) -> str:
+def safe_address(where: str | Path) -> str:
     """An address as it may be shown: without the password."""
     parts = urlsplit(str(where))
     if not parts.password:
@@ -94,10 +94,10 @@ def _postgres_table(address: str) -> Any:
     except ImportError:
         raise MissingExtra("Reading PostgreSQL tables", "postgres") from None
     _close_at_the_end(connection)
-    return _named(connection, *reversed(table.rsplit(".", 1)))
+    return _table_named(connection, *reversed(table.rsplit(".", 1)))
 
 
-def _named(connection: Any, name: str, schema: str | None = None) -> Any:
+def _table_named(connection: Any, name: str, schema: str | None = None) -> Any:
     from ibis.common.exceptions import TableNotFound
 
     try:
@@ -117,7 +117,7 @@ def _sqlite_table(address: str) -> Any:
     bare, table = split_address(address)
     connection = ibis.sqlite.connect(checked_file(bare.removeprefix(SQLITE)))
     _close_at_the_end(connection)
-    return _named(connection, table)
+    return _table_named(connection, table)
 
 
 def _duckdb(file: Path | None = None, *, read_only: bool = False) -> Any:
@@ -134,7 +134,7 @@ def _duckdb_table(address: str, *, writable: bool) -> Any:
     file = checked_file(bare.removeprefix(DUCKDB))
     connection = _duckdb(file, read_only=not (writable and os.access(file, os.W_OK)))
     _close_at_the_end(connection)
-    return _named(connection, *reversed(table.rsplit(".", 1)))
+    return _table_named(connection, *reversed(table.rsplit(".", 1)))
 
 
 def split_address(address: str) -> tuple[str, str]:
@@ -143,7 +143,7 @@ def split_address(address: str) -> tuple[str, str]:
     options = dict(parse_qsl(query))
     table = options.pop("table", "")
     if not table:
-        raise InvalidInput(f"{shown(address)} does not name a table. Add ?table=NAME at the end.")
+        raise InvalidInput(f"{safe_address(address)} does not name a table. Add ?table=NAME at the end.")
     return f"{bare}?{urlencode(options)}" if options else bare, table
 
 

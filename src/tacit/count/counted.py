@@ -38,9 +38,9 @@ class CountedEngine:
         return self.tallies([columns])[0]
 
     def tallies(self, column_sets: Sequence[Sequence[str]]) -> list[NDArray[np.int64]]:
-        return tallied_by_covers(column_sets, self.schema, self._counted, merge=False)
+        return tallied_by_covers(column_sets, self.schema, self._count_columns, merge=False)
 
-    def _counted(self, columns: Sequence[str]) -> NDArray[np.int64]:
+    def _count_columns(self, columns: Sequence[str]) -> NDArray[np.int64]:
         shape = tuple(self.schema[name].tally_size for name in columns)
         counts = np.zeros(int(np.prod(shape)), dtype=np.int64)
         slots = joint_slots(self.table, columns)

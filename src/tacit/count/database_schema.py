@@ -44,7 +44,9 @@ def inferred_schema(
     rows = complete_rows(table, names) if missing == "drop" else table
     return Schema(
         tuple(
-            _inferred(rows, name, (cuts or {}).get(name), missing, MOST_LISTED if name in listed else MOST_ANSWERS)
+            _infer_attribute(
+                rows, name, (cuts or {}).get(name), missing, MOST_LISTED if name in listed else MOST_ANSWERS
+            )
             for name in names
         )
     )
@@ -55,7 +57,7 @@ def _refuse_missing(table: Any) -> None:
     refuse_gaps({name: int(number) for name, number in absent.items() if number})
 
 
-def _inferred(table: Any, name: str, rule: CutRule | None, missing: MissingPolicy, most: int) -> Attribute:
+def _infer_attribute(table: Any, name: str, rule: CutRule | None, missing: MissingPolicy, most: int) -> Attribute:
 
     if rule is not None and table[name].type().is_numeric():
         present = table.filter(~is_absent(table[name]))

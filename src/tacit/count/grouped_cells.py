@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from tacit.count.answer_expressions import by_answer
 from tacit.count.backend import answer
-from tacit.count.planner import Cover, margins, planned
+from tacit.count.planner import Cover, margins, plan_covers
 from tacit.schema import Schema
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def can_group(schema: Schema, column_sets: Sequence[Sequence[str]]) -> bool:
 
 def grouped_tallies(engine: TableEngine, column_sets: Sequence[Sequence[str]]) -> list[NDArray[np.int64]] | None:
     """Tallies of many tables at once; None where a column shows something that is no answer, which another way explains."""
-    plan = planned(column_sets, engine.schema, merge=True, cells=GROUPED_CELLS)
+    plan = plan_covers(column_sets, engine.schema, merge=True, cells=GROUPED_CELLS)
     each = max(SETS_A_SCAN, math.ceil(len(plan) / MOST_SCANS))
     counts: list[NDArray[np.int64]] = []
     for start in range(0, len(plan), each):

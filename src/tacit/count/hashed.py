@@ -70,7 +70,7 @@ def support_of(digits: NDArray[np.uint32], hashing: Hashing, answers: NDArray[np
     if len(digits) * len(answers) >= COMPILED_PAIRS:
         from tacit.count._hashed_kernels import add_support_of
 
-        add_support_of(answers.view(np.int32), *_compared(digits, hashing), counts)
+        add_support_of(answers.view(np.int32), *_bucket_bounds(digits, hashing), counts)
         return counts
     rows = max(1, BLOCK_PAIRS // max(len(answers), 1))
     for start in range(0, len(digits), rows):
@@ -83,11 +83,13 @@ def _compiled_support(digits: NDArray[np.uint32], hashing: Hashing) -> NDArray[n
     from tacit.count._hashed_kernels import add_support
 
     counts = np.zeros(hashing.answers, dtype=np.int64)
-    add_support(*_compared(digits, hashing), counts)
+    add_support(*_bucket_bounds(digits, hashing), counts)
     return counts
 
 
-def _compared(digits: NDArray[np.uint32], hashing: Hashing) -> tuple[NDArray[np.int32], NDArray[np.int32], np.int32]:
+def _bucket_bounds(
+    digits: NDArray[np.uint32], hashing: Hashing
+) -> tuple[NDArray[np.int32], NDArray[np.int32], np.int32]:
     """With the numbers moved to the top of a word, "in the reported bucket" is a single comparison."""
     up = np.uint32(32 - hashing.width)
     bucket = digits[:, 0] << np.uint32(32 - hashing.bucket_bits)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.count.pairs import FEWEST_TABLES, PACKED_ROWS, PairCounts, is_pair, pair_columns
-from tacit.count.planner import COVER_CELLS, Cover, margins, planned
+from tacit.count.planner import COVER_CELLS, Cover, margins, plan_covers
 from tacit.schema import Schema
 from tacit.table import Table
 
@@ -30,12 +30,12 @@ class ManyTallies:
         self, schema: Schema, column_sets: Sequence[Sequence[str]], counted: Counted, *, merge: bool, compiled: bool
     ) -> None:
         self._sets, self._counted = column_sets, counted
-        paired = set(_paired(schema, column_sets, merge=merge))
-        self._paired = sorted(paired)
+        paired = set(_tables_of_bits(schema, column_sets, merge=merge))
+        self._tables_of_bits = sorted(paired)
         self._others = [position for position in range(len(column_sets)) if position not in paired]
-        self._plan = planned([column_sets[position] for position in self._others], schema, merge=merge)
+        self._plan = plan_covers([column_sets[position] for position in self._others], schema, merge=merge)
         self._counts: list[NDArray[np.int64]] | None = None
-        columns = pair_columns(schema, [column_sets[position] for position in self._paired])
+        columns = pair_columns(schema, [column_sets[position] for position in self._tables_of_bits])
         self._pairs = PairCounts(schema, columns, compiled=compiled) if columns else None
 
     def add(self, table: Table) -> None:
@@ -66,12 +66,12 @@ class ManyTallies:
         others = margins(self._plan, self._counts or [], [self._sets[position] for position in self._others])
         made = dict(zip(self._others, others, strict=True))
         if self._pairs is not None:
-            pairs = self._pairs.tallies([self._sets[position] for position in self._paired])
-            made.update(zip(self._paired, pairs, strict=True))
+            pairs = self._pairs.tallies([self._sets[position] for position in self._tables_of_bits])
+            made.update(zip(self._tables_of_bits, pairs, strict=True))
         return [made[position] for position in range(len(self._sets))]
 
 
-def _paired(schema: Schema, column_sets: Sequence[Sequence[str]], *, merge: bool) -> list[int]:
+def _tables_of_bits(schema: Schema, column_sets: Sequence[Sequence[str]], *, merge: bool) -> list[int]:
     """The positions of the tables that bits count sooner."""
     pairs = [
         position
@@ -91,7 +91,7 @@ def _paired(schema: Schema, column_sets: Sequence[Sequence[str]], *, merge: bool
 
 
 def _by_covers(schema: Schema, wanted: Sequence[Sequence[str]]) -> float:
-    plan: Sequence[Cover] = planned(wanted, schema, merge=True)
+    plan: Sequence[Cover] = plan_covers(wanted, schema, merge=True)
     return sum(COVER + COVER_COLUMN * len(cover.columns) for cover in plan)
 
 

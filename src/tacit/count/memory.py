@@ -14,7 +14,7 @@ from tacit.count.abilities import distinct_in_memory
 from tacit.count.hashed import hashed_column, hashed_counts
 from tacit.count.many import ManyTallies
 from tacit.count.protocol import Product, SparseTally, Totals, checked_single
-from tacit.count.slots import crossed, joint_slots, widest
+from tacit.count.slots import joint_slots, widest
 from tacit.count.sparse import occurring
 from tacit.count.totals import NUMPY_LOOPS, checked_products, compiled_loops, totals_by_rows, totals_by_tallies
 from tacit.schema import Schema
@@ -116,7 +116,7 @@ def numpy_counts(table: Table, columns: Sequence[str], cells: int) -> NDArray[np
     rows = max(1, COMPILED_ROWS // widest(table, columns))
     for start in range(0, table.n_rows, rows):
         block = table.rows(slice(start, start + rows))
-        counts += np.bincount(joint_slots(block, columns, crossed).values, minlength=cells)
+        counts += np.bincount(joint_slots(block, columns).values, minlength=cells)
     return counts
 
 
@@ -136,7 +136,7 @@ def compiled_counts(table: Table, columns: Sequence[str], cells: int) -> NDArray
             for name in columns:
                 kernels.extend_codes(codes, table[name][here], np.uint32(table.schema[name].size))
         else:
-            codes = joint_slots(table.rows(here), columns, kernels.crossed).values
+            codes = joint_slots(table.rows(here), columns, kernels.cross_slots).values
         counters.add(codes)
     return counters.counts()
 

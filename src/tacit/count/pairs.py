@@ -85,14 +85,14 @@ class PairCounts:
         Of a square of indicators "everyone" is how often each of them is shown; once its columns are complete, it is how
         often each answer is shown, which the columns of any one question add up to.
         """
-        everyone = self._shown(counts)
+        everyone = self._counts_of_slots(counts)
         rows = []
         for name, start in self._starts.items():
             own = counts[start : start + self._sizes[name] - 1]
             rows += [own, (everyone - own.sum(axis=0))[None]]
         return np.concatenate(rows)
 
-    def _shown(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _counts_of_slots(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
         singles = np.diagonal(self._common)[: self._indicators]
         if counts.shape[1] == self._indicators:
             return singles

@@ -112,7 +112,7 @@ class Parcel:
         """The rows of a partition and their sums; None where one shows no answer."""
         counter: Counter | None = None
         rows = 0
-        for part in _gathered(batches):
+        for part in _gather_batches(batches):
             if counter is None:
                 compiled = part.num_rows * part.num_columns >= COMPILED_CODES
                 counter = self.question.counter(compiled=compiled)
@@ -163,7 +163,7 @@ def ask_partitions(frame: Any, question: Question[Kind], nobody: Table, parcel: 
     counter.add(nobody)
     for answer in answers:
         if answer.rows:
-            counter.add_sums(_unpacked(bytes(answer.sums)))
+            counter.add_sums(_unpack_sums(bytes(answer.sums)))
     return sum(answer.rows for answer in answers), counter
 
 
@@ -191,10 +191,10 @@ def partition_answer(parcel: bytes, batches: Iterable[pa.RecordBatch]) -> tuple[
     counted = opened.counted(batches)
     if counted is None:
         return NO_ANSWER, 0, b""
-    return COUNTED, counted[0], _packed(counted[1])
+    return COUNTED, counted[0], _pack_sums(counted[1])
 
 
-def _gathered(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+def _gather_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
     """Larger parts than Spark hands over."""
     held: list[pa.RecordBatch] = []
     for batch in batches:
@@ -206,12 +206,12 @@ def _gathered(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
         yield pa.Table.from_batches(held).combine_chunks()
 
 
-def _packed(sums: Sequence[NDArray[Any]]) -> bytes:
+def _pack_sums(sums: Sequence[NDArray[Any]]) -> bytes:
     """Whole numbers in as few bytes as the largest takes."""
     small = [own.astype(np.min_scalar_type(own.max(initial=0))) if own.dtype.kind == "i" else own for own in sums]
     return zlib.compress(pickle.dumps(small), level=1)
 
 
-def _unpacked(packed: bytes) -> list[NDArray[Any]]:
+def _unpack_sums(packed: bytes) -> list[NDArray[Any]]:
     unpacked: list[NDArray[Any]] = pickle.loads(zlib.decompress(packed))
     return unpacked

@@ -33,11 +33,11 @@ def covers(wanted: Sequence[Sequence[str]], sizes: Mapping[str, int], cells: int
     (Cover(columns=('a', 'b'), wanted=(0, 1, 2)),)
     """
     if len(wanted) <= SEARCHED_TABLES:
-        return _searched(wanted, sizes, cells)
+        return _search_covers(wanted, sizes, cells)
     return block_covers(wanted, sizes, cells)
 
 
-def _searched(wanted: Sequence[Sequence[str]], sizes: Mapping[str, int], cells: int) -> tuple[Cover, ...]:
+def _search_covers(wanted: Sequence[Sequence[str]], sizes: Mapping[str, int], cells: int) -> tuple[Cover, ...]:
     """Greedy: the largest set that is left grows by the column that completes most others, as long as it fits."""
     left = {position: frozenset(columns) for position, columns in enumerate(wanted)}
     order = sorted(left, key=lambda position: -_cells(left[position], sizes))
@@ -45,7 +45,7 @@ def _searched(wanted: Sequence[Sequence[str]], sizes: Mapping[str, int], cells: 
     for position in order:
         if position not in left:
             continue
-        grown = _grown(left[position], left.values(), sizes, cells)
+        grown = _grow_cover(left[position], left.values(), sizes, cells)
         inside = tuple(other for other, columns in left.items() if columns <= grown)
         used = frozenset().union(*(left[other] for other in inside))
         chosen.append(Cover(tuple(name for name in sizes if name in used), inside))
@@ -70,12 +70,12 @@ def block_covers(wanted: Sequence[Sequence[str]], sizes: Mapping[str, int], cell
     for position, blocks in enumerate(touched):
         (unions if len(blocks) == most else smaller).setdefault(blocks, []).append(position)
     _join_larger(unions, smaller)
-    packed = [part for positions in unions.values() for part in _packed(positions, wanted, sizes, cells)]
+    packed = [part for positions in unions.values() for part in _pack_union(positions, wanted, sizes, cells)]
     rank = {name: place for place, name in enumerate(sizes)}
     return tuple(Cover(tuple(sorted(columns, key=rank.__getitem__)), tuple(positions)) for columns, positions in packed)
 
 
-def _packed(
+def _pack_union(
     positions: Sequence[int], wanted: Sequence[Sequence[str]], sizes: Mapping[str, int], cells: int
 ) -> list[tuple[set[str], list[int]]]:
     """The sets of one union, in several parts where a large column makes it outgrow the cells."""
@@ -117,7 +117,7 @@ def tallied_by_covers(
     merge: bool = True,
 ) -> list[NDArray[np.int64]]:
     """All wanted tallies, from `counted` over few sets of columns (over each wanted set itself without `merge`)."""
-    plan = planned(column_sets, schema, merge=merge)
+    plan = plan_covers(column_sets, schema, merge=merge)
     return margins(plan, [counted(cover.columns) for cover in plan], column_sets)
 
 
@@ -132,7 +132,7 @@ def margins(
     return [tallies[position] for position in range(len(column_sets))]
 
 
-def planned(
+def plan_covers(
     column_sets: Sequence[Sequence[str]], schema: Schema, *, merge: bool, cells: int = COVER_CELLS
 ) -> list[Cover]:
     """What to count. Sets and bits are counted as wanted: a row adds to all combinations of its slots."""
@@ -152,7 +152,7 @@ def _cells(columns: frozenset[str], sizes: Mapping[str, int]) -> int:
     return math.prod(sizes[name] for name in columns)
 
 
-def _grown(
+def _grow_cover(
     start: frozenset[str], others: Collection[frozenset[str]], sizes: Mapping[str, int], cells: int
 ) -> frozenset[str]:
     grown = start

@@ -77,6 +77,6 @@ class Remembered:
         return self.origins
 
 
-def remembered(source: Source, column_sets: Sequence[Sequence[str]]) -> Source:
+def remember_tallies(source: Source, column_sets: Sequence[Sequence[str]]) -> Source:
     """The source, with these tallies counted."""
     return replace(source, engine=RememberingEngine.of(source.engine, column_sets)) if column_sets else source

@@ -48,7 +48,7 @@ def column_slots(codes: NDArray[Any], attribute: Attribute) -> Slots:
     return Slots(values.reshape(-1), np.arange(1, len(codes) + 1) * width)
 
 
-def crossed(values: Values, ends: Ends, others: Values, other_ends: Ends, size: np.uint32) -> tuple[Values, Ends]:
+def cross_slots(values: Values, ends: Ends, others: Values, other_ends: Ends, size: np.uint32) -> tuple[Values, Ends]:
     """Every pair of a row's slots in two ragged columns, as one joint slot."""
     many, other_many = np.diff(ends, prepend=0), np.diff(other_ends, prepend=0)
     pairs = many * other_many
@@ -60,7 +60,7 @@ def crossed(values: Values, ends: Ends, others: Values, other_ends: Ends, size: 
     return values[first] * size + others[second], out_ends
 
 
-def joint_slots(table: Table, columns: Sequence[str], cross: Cross = crossed) -> Slots:
+def joint_slots(table: Table, columns: Sequence[str], cross: Cross = cross_slots) -> Slots:
     """Slots of a table's rows in the tally over several columns, the last column fastest."""
     joint = Slots(np.zeros(table.n_rows, dtype=np.uint32))
     for name in columns:

@@ -46,17 +46,17 @@ def sources(reports: ReportSource | Sequence[ReportSource]) -> tuple[Source, ...
         for part in reports:
             scheme = getattr(part, "scheme", None)
             by_scheme.setdefault(id(part) if scheme is None else scheme.hash, []).append(sources(part))
-        return tuple(source for parts in by_scheme.values() for source in _added(parts))
+        return tuple(source for parts in by_scheme.values() for source in _add_sources(parts))
     raise InvalidInput(
         f"Expected reports, not {type(reports).__name__}. Truths are disguised first: tacit.disguise(data, scheme). A frame of "
         "reports is read by tacit.Reports.from_arrow(frame, scheme), undisguised data by tacit.Reports.from_truth(data)."
     )
 
 
-def _added(parts: Sequence[tuple[Source, ...]]) -> Iterator[Source]:
+def _add_sources(parts: Sequence[tuple[Source, ...]]) -> Iterator[Source]:
     """One source for each questionnaire, from the sources of all parts of a table."""
     for same in zip(*parts, strict=True):
-        yield replace(same[0], engine=added([source.engine for source in same]))
+        yield replace(same[0], engine=add_engines([source.engine for source in same]))
 
 
 def true_schema(origins: Sequence[Source]) -> Schema:
@@ -117,7 +117,7 @@ class AddedEngine:
         return distinct_in_memory(table, np.concatenate([counts for _, counts in answers]), columns)
 
 
-def added(parts: Sequence[CountEngine]) -> CountEngine:
+def add_engines(parts: Sequence[CountEngine]) -> CountEngine:
     """One engine for several of the same columns; rows that are all in memory are laid one after the other."""
     if len(parts) == 1:
         return parts[0]

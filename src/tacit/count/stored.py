@@ -10,7 +10,7 @@ from typing import Any
 
 from tacit.channel.scheme import Questionnaire, Scheme
 from tacit.count.backend import answer
-from tacit.count.connections import is_address, opened, shown
+from tacit.count.connections import is_address, opened, safe_address
 from tacit.count.protocol import Source
 from tacit.count.spark import is_frame, table_note, table_of
 from tacit.count.table import TableEngine
@@ -44,10 +44,10 @@ class StoredReports:
             return cls(table, scheme, checked_scheme_note(where, scheme))
         table, noted = opened(where), table_note(where)
         if "scheme" in noted:
-            return cls(table, scheme, is_noted_simulation(noted, scheme, shown(where)))
+            return cls(table, scheme, is_noted_simulation(noted, scheme, safe_address(where)))
         if not scheme.is_identity:
             warnings.warn(
-                f"{shown(where)} does not say under which scheme it was disguised; going on as if it were this one.",
+                f"{safe_address(where)} does not say under which scheme it was disguised; going on as if it were this one.",
                 MissingSchemeNote,
                 stacklevel=2,
             )

@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from tacit.count.abilities import coded_rows, distinct_in_memory
 from tacit.count.answer_expressions import by_answer, is_cut_here
-from tacit.count.backend import answer, asking, streamed
-from tacit.count.columns import bit_columns, coded_table, decoded, set_column
+from tacit.count.backend import answer, asking, stream_rows
+from tacit.count.columns import bit_columns, coded_table, decode_keys, set_column
 from tacit.count.grouped_cells import MOST_ANSWERS, MOST_SCANS, can_group, grouped_tallies
 from tacit.count.many import ManyTallies
 from tacit.count.memory import COMPILED_CODES, MemoryEngine, compiled_tally, numpy_tally
-from tacit.count.planner import planned, tallied_by_covers
+from tacit.count.planner import plan_covers, tallied_by_covers
 from tacit.count.protocol import Product, SparseTally, Totals, checked_single
 from tacit.count.sparse import occurring
 from tacit.count.totals import NUMPY_LOOPS, checked_products, columns_of, totals_by_rows, totals_by_tallies
@@ -118,17 +118,17 @@ class TableEngine:
         return counter
 
     def _tallied_by_queries(self, column_sets: Sequence[Sequence[str]]) -> list[NDArray[np.int64]]:
-        scans = sum(self._scans(cover.columns) for cover in planned(column_sets, self.schema, merge=True))
+        scans = sum(self._scans(cover.columns) for cover in plan_covers(column_sets, self.schema, merge=True))
         if scans > 1 and self.table.get_backend().name in GROUPING and can_group(self.schema, column_sets):
             grouped = grouped_tallies(self, column_sets)
             if grouped is not None:
                 return grouped
         if scans > MOST_SCANS:  # however far they have to go, the rows come out once
             return self._streamed_tallies(column_sets)
-        return tallied_by_covers(column_sets, self.schema, self._counted)
+        return tallied_by_covers(column_sets, self.schema, self._count_columns)
 
     def _scans(self, columns: Sequence[str]) -> int:
-        """How many queries the tally of some columns takes; see `_counted`."""
+        """How many queries the tally of some columns takes; see `_count_columns`."""
         attributes = [self.schema[name] for name in columns]
         sets = sum(attribute.shows == "set" for attribute in attributes)
         sums = math.prod(attribute.tally_size for attribute in attributes if attribute.shows == "bits")
@@ -144,7 +144,7 @@ class TableEngine:
             many.add(part)
         return many.tallies()
 
-    def _counted(self, columns: Sequence[str]) -> NDArray[np.int64]:
+    def _count_columns(self, columns: Sequence[str]) -> NDArray[np.int64]:
         if any(self.schema[name].shows == "hashed" for name in columns):
             return np.sum(
                 [MemoryEngine(part).tally(columns) for part in self.coded_parts(columns)], axis=0, dtype=np.int64
@@ -165,7 +165,7 @@ class TableEngine:
         for start in range(0, len(combinations), SUMS_A_QUERY):
             part = combinations[start : start + SUMS_A_QUERY]
             groups = self._groups(keys, bits, part)
-            codes = decoded(groups, keys)
+            codes = decode_keys(groups, keys)
             for position, combination in enumerate(part):
                 slots = dict(zip((attribute.name for attribute in bits), combination, strict=True))
                 cells = np.zeros(groups.num_rows, dtype=np.int64)
@@ -206,7 +206,7 @@ class TableEngine:
         checked_single(self.schema, columns)
         keys = [self.schema[name] for name in columns]
         groups = self._groups(keys, [], [()])
-        codes = decoded(groups, keys)
+        codes = decode_keys(groups, keys)
         # Different values may stand for one answer (numbers of one interval), so groups are merged.
         cells, counts = occurring(
             [codes[name] for name in columns], self.schema.shape(columns), groups.column("n0").to_numpy()
@@ -251,7 +251,7 @@ class TableEngine:
         expression, coded, plain = self._coded_expression(columns)
         yield coded_table(expression.schema().to_pyarrow().empty_table(), coded, plain)
         wrong: Attribute | None = None
-        with contextlib.closing(streamed(expression)) as stream:
+        with contextlib.closing(stream_rows(expression)) as stream:
             for part in stream:
                 wrong = next((a for at, a in enumerate(coded) if part.column(f"tacit_code_{at}").null_count), None)
                 if wrong is not None:

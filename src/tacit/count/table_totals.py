@@ -38,7 +38,7 @@ def weighted_totals(engine: TableEngine, products: Sequence[Product]) -> Totals:
 def _query_totals(engine: TableEngine, products: Sequence[Product]) -> Totals:
     weights: dict[Factor, Array] = {(columns, id(array)): array for product in products for columns, array in product}
     names = {factor: f"w{position}" for position, factor in enumerate(weights)}
-    table = _weighted(engine, weights, names)
+    table = _join_weights(engine, weights, names)
     values = {}
     for position, product in enumerate(products):
         factors = [table[names[columns, id(array)]] for columns, array in product]
@@ -53,7 +53,7 @@ def _query_totals(engine: TableEngine, products: Sequence[Product]) -> Totals:
     )
 
 
-def _weighted(engine: TableEngine, weights: Mapping[Factor, Array], names: Mapping[Factor, str]) -> Any:
+def _join_weights(engine: TableEngine, weights: Mapping[Factor, Array], names: Mapping[Factor, str]) -> Any:
     """The table with one column per weight table: two rows of joins, values to codes and codes to weights."""
     import ibis
 

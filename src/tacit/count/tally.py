@@ -105,7 +105,7 @@ class Tally:
         scheme, is_simulation = _one_scheme(reports)
         named = None if tables is None else _named_tables(scheme, tables)
         origins = sources(reports)
-        parts = tuple(_counted(source, _wanted(source.questionnaire, order, named)) for source in origins)
+        parts = tuple(_count_source(source, _wanted_columns(source.questionnaire, order, named)) for source in origins)
         return cls(scheme, parts, is_simulation)
 
     @classmethod
@@ -267,7 +267,7 @@ def _named_tables(scheme: Scheme, tables: Sequence[str | Sequence[str]]) -> list
     return [tuple(scheme.schema[name].name for name in table) for table in named]
 
 
-def _wanted(
+def _wanted_columns(
     questionnaire: Questionnaire, order: int | None, tables: Sequence[Sequence[str]] | None
 ) -> list[Names] | None:
     """The sets of report columns to hold; None for whole reports."""
@@ -298,13 +298,13 @@ def _columns_for(questionnaire: Questionnaire, names: Sequence[str]) -> Names:
     return tuple(sorted(columns, key=questionnaire.report_schema.place))
 
 
-def _counted(source: Source, wanted: list[Names] | None) -> Part:
+def _count_source(source: Source, wanted: list[Names] | None) -> Part:
     if wanted is None:
         return CountedEngine(*distinct_rows(source.engine, source.engine.schema.names))
-    return _tabled(source.engine, wanted)
+    return _tabled_engine(source.engine, wanted)
 
 
-def _tabled(engine: CountEngine, wanted: Sequence[Names]) -> TabledEngine:
+def _tabled_engine(engine: CountEngine, wanted: Sequence[Names]) -> TabledEngine:
     counts = engine.tallies(wanted)
     return TabledEngine(engine.schema, engine.n_rows, dict(zip(wanted, counts, strict=True)))
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tacit.count.hashed import held_weights
 from tacit.count.protocol import CountEngine, Product, Totals
-from tacit.count.slots import Slots, crossed, joint_slots, widest
+from tacit.count.slots import Slots, cross_slots, joint_slots, widest
 from tacit.errors import InvalidInput
 from tacit.schema import Schema
 from tacit.table import Table
@@ -116,13 +116,13 @@ def _add_moments(products: Array, moments: Array) -> None:
         moments[which] = after
 
 
-NUMPY_LOOPS = Loops(crossed, _multiply_looked_up, _multiply_summed, _add_moments)
+NUMPY_LOOPS = Loops(cross_slots, _multiply_looked_up, _multiply_summed, _add_moments)
 
 
 def compiled_loops() -> Loops:
     from tacit.count import _memory_kernels as kernels
 
-    return Loops(kernels.crossed, kernels.multiply_looked_up, kernels.multiply_summed, kernels.add_moments)
+    return Loops(kernels.cross_slots, kernels.multiply_looked_up, kernels.multiply_summed, kernels.add_moments)
 
 
 def totals_by_rows(table: Table, products: Sequence[Product], loops: Loops) -> Totals:
@@ -136,7 +136,7 @@ def totals_by_rows(table: Table, products: Sequence[Product], loops: Loops) -> T
     moments = np.zeros((len(products), 4))
     for start in range(0, table.n_rows, rows):
         block = table.rows(slice(start, start + rows))
-        slots = {columns: _shown(block, columns, loops) for columns in column_sets}
+        slots = {columns: _block_slots(block, columns, loops) for columns in column_sets}
         for position, product in enumerate(flat):
             loops.add_moments(_block_products(block.n_rows, product, slots, loops), moments[position])
     return Totals(moments[:, 0] + moments[:, 2], moments[:, 1] + moments[:, 3])
@@ -169,7 +169,7 @@ class RowTotals:
 def row_products(table: Table, product: Product, loops: Loops) -> Array:
     """The product of weights of every row, for tables that are small enough to be one block."""
     flat = [(columns, np.ascontiguousarray(weights, dtype=np.float64).reshape(-1)) for columns, weights in product]
-    slots = {columns: _shown(table, columns, loops) for columns, _ in flat}
+    slots = {columns: _block_slots(table, columns, loops) for columns, _ in flat}
     return _block_products(table.n_rows, flat, slots, loops)
 
 
@@ -181,7 +181,7 @@ class _Hashed:
     hashing: Hashing
 
 
-def _shown(block: Table, columns: tuple[str, ...], loops: Loops) -> Slots | _Hashed:
+def _block_slots(block: Table, columns: tuple[str, ...], loops: Loops) -> Slots | _Hashed:
     if _is_hashed(block.schema, columns):
         return _Hashed(block[columns[0]], Hashing.of(block.schema[columns[0]]))
     return joint_slots(block, columns, loops.cross)

@@ -68,7 +68,7 @@ def weighted_tally(
     shape = tuple(table.schema[name].tally_size for name in columns)
     checked_keys(math.prod(shape), len(stratum_of))
     show_one = all(table.schema[name].shows == "one" for name in columns)
-    add = _compiled if show_one and table.n_rows >= compiled_from else _by_numpy
+    add = _sum_compiled if show_one and table.n_rows >= compiled_from else _by_numpy
     both = add(table, columns, weights, keys, (math.prod(shape), len(stratum_of)))
     squares = np.zeros((math.prod(shape), int(stratum_of.max()) + 1))
     np.add.at(squares.T, stratum_of, both[:, :, 1].T)
@@ -91,7 +91,7 @@ def _by_numpy(
     return np.moveaxis(both.reshape(2, *size), 0, -1)
 
 
-def _compiled(
+def _sum_compiled(
     table: Table, columns: Sequence[str], weights: Array, keys: NDArray[np.intp], size: tuple[int, int]
 ) -> Array:
     """Sums of weights and of their squares, ``(cells, keys, 2)``, by compiled loops, for columns that show one answer.
@@ -164,8 +164,8 @@ def stored_groups(engine: CountEngine, columns: Sequence[str], sample: SampleCol
     cells = np.zeros(result.num_rows, dtype=np.intp)
     for position, attribute in enumerate(attributes):
         cells = cells * attribute.size + value_codes(result.column(f"k{position}"), attribute, counts)
-    strata, stratum = _named(result.column("stratum").to_pylist())
-    clusters, cluster = _named(result.column("cluster").to_pylist())
+    strata, stratum = _number_values(result.column("stratum").to_pylist())
+    clusters, cluster = _number_values(result.column("cluster").to_pylist())
     rows = np.asarray(counts.to_numpy(), np.int64)
     share = 0.0 if sample.sampled is None or isinstance(sample.sampled, str) else sample.sampled
     numbers = {"sampled": np.full(len(rows), float(share))}
@@ -229,7 +229,7 @@ def _checked_replicates(weights: Any, name: str) -> None:
         raise InvalidInput(f"The replicate weights {name!r} must be numbers of at least 0, not all of them 0.")
 
 
-def _named(values: Sequence[Any]) -> tuple[list[str], NDArray[np.intp]]:
+def _number_values(values: Sequence[Any]) -> tuple[list[str], NDArray[np.intp]]:
     if any(value is None for value in values):
         raise InvalidInput("Strata and clusters need a value in every row; some are missing.")
     names, codes = np.unique(np.asarray([str(value) for value in values]), return_inverse=True)

@@ -111,7 +111,7 @@ class WeightedRows:
 
     def combined(self, other: WeightedRows, sign: int = 1) -> WeightedRows:
         """Both together, or without the other's."""
-        if _asked(self.sample) != _asked(other.sample):
+        if _asked_columns(self.sample) != _asked_columns(other.sample):
             raise InvalidInput(
                 "One of these tallies knows weights, strata or clusters that the other does not. Tally both with the same."
             )
@@ -159,7 +159,7 @@ class WeightedRows:
         self._refuse()
 
 
-def _asked(sample: SampleColumns) -> tuple[bool, ...]:
+def _asked_columns(sample: SampleColumns) -> tuple[bool, ...]:
     return tuple(name is not None for name in (sample.weights, sample.strata, sample.clusters))
 
 

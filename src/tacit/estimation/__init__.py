@@ -22,12 +22,12 @@ from typing import Any, overload
 import numpy as np
 
 from tacit.count.protocol import Source
-from tacit.count.remembered import Remembered, remembered
+from tacit.count.remembered import Remembered, remember_tallies
 from tacit.count.sources import ReportSource, sources, true_schema
 from tacit.errors import InvalidInput, UnknownName, names_homes
 from tacit.estimation.conjunctions import Condition, shares
-from tacit.estimation.contributions import filled, tallied_columns
-from tacit.estimation.evidence import gathered
+from tacit.estimation.contributions import nonempty_sources, tallied_columns
+from tacit.estimation.evidence import gather_evidence
 from tacit.estimation.intervals import Interval
 from tacit.estimation.likelihood import MAX_STEPS, most_likely
 from tacit.estimation.mean import Mean, estimated_mean, is_pooled
@@ -179,10 +179,10 @@ def _tables(
 ) -> list[TableEstimate]:
     if sample is not None:
         sampled = sources_with_samples(reports, sample)
-        return [_weighted(sampled, names, method, sampling) for names in wanted]
+        return [_weighted_estimate(sampled, names, method, sampling) for names in wanted]
     origins = sources(reports)
     if kept := samples_of_tallies(origins):
-        return [_weighted(kept, names, method, sampling) for names in wanted]
+        return [_weighted_estimate(kept, names, method, sampling) for names in wanted]
     if len(wanted) > 1:
         origins = counted_once(reports, wanted).sources()
     schema = true_schema(origins)
@@ -203,17 +203,17 @@ def _estimate(
     checked_sampling(sampling)
     if not (isinstance(max_steps, int) and max_steps >= 1):
         raise InvalidInput(f"max_steps must be a whole number of at least 1, not {max_steps!r}.")
-    asking = filled([source for source in origins if set(source.questionnaire.attributes) & set(names)])
+    asking = nonempty_sources([source for source in origins if set(source.questionnaire.attributes) & set(names)])
     asked = schema.select(names).attributes
     if is_pooled(asking, names):
         checked_pooling(sampling)
     mean = estimated_mean(asking, names, schema.shape(names))
     if method == "inversion":
-        return _unbiased(asked, mean, sampling)
+        return _table_estimate(asked, mean, sampling)
     return _most_likely(asked, mean, sampling, asking, schema, max_steps)
 
 
-def _unbiased(attributes: tuple[Attribute, ...], mean: Mean, sampling: Sampling) -> TableEstimate:
+def _table_estimate(attributes: tuple[Attribute, ...], mean: Mean, sampling: Sampling) -> TableEstimate:
     p = mean.probabilities
     return TableEstimate(
         attributes, p, p, np.sqrt(mean.variances(sampling)), mean.n_reports, "inversion", sampling,
@@ -233,7 +233,7 @@ def _most_likely(
     fit = most_likely(asking, mean.names, lambda name: schema[name].size, max_steps=max_steps)
     whole = schema.shape(covered_names(asking, mean.names))
     errors = LikelihoodErrors(
-        lambda: gathered(asking, mean.names)[1], whole, fit.distribution, lambda: mean.law(sampling)
+        lambda: gather_evidence(asking, mean.names)[1], whole, fit.distribution, lambda: mean.law(sampling)
     )
     return TableEstimate(
         attributes, fit.distribution, mean.probabilities, errors.standard_errors, mean.n_reports, "likelihood", sampling,
@@ -241,7 +241,7 @@ def _most_likely(
     )  # fmt: skip
 
 
-def _weighted(
+def _weighted_estimate(
     origins: Sequence[SampledSource], attributes: str | Sequence[str], method: Method, sampling: Sampling
 ) -> TableEstimate:
     if method != "inversion" or sampling != "population":
@@ -253,9 +253,9 @@ def _weighted(
     names = _checked_names(attributes, schema)
     asked = schema.select(names).attributes
     asking = [one for one in origins if set(one.source.questionnaire.attributes) & set(names)]
-    full = {id(source) for source in filled([one.source for one in asking])}
+    full = {id(source) for source in nonempty_sources([one.source for one in asking])}
     asking = [one for one in asking if id(one.source) in full]
-    return _unbiased(asked, sampled_mean(asking, names, schema.shape(names)), sampling)
+    return _table_estimate(asked, sampled_mean(asking, names, schema.shape(names)), sampling)
 
 
 def counted_once(reports: Several, tables: Sequence[str | Sequence[str]]) -> Remembered:
@@ -263,7 +263,7 @@ def counted_once(reports: Several, tables: Sequence[str | Sequence[str]]) -> Rem
     origins = sources(reports)
     schema = true_schema(origins)
     wanted = [_checked_names(names, schema) for names in tables]
-    return Remembered(tuple(remembered(source, tallied_columns(source, wanted)) for source in origins))
+    return Remembered(tuple(remember_tallies(source, tallied_columns(source, wanted)) for source in origins))
 
 
 def _checked_names(attributes: str | Sequence[str], schema: Schema) -> list[str]:

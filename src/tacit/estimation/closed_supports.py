@@ -36,10 +36,10 @@ from tacit.estimation.supports import (
     Supports,
     TableSupports,
     checked_length,
-    contained,
+    containment,
     exactly,
     members,
-    picked,
+    numbers_within,
 )
 from tacit.estimation.uncertainty import Moments, counted_covariance
 
@@ -137,7 +137,7 @@ class ShownSupports(Supports):
             # Reports that lack a public answer contribute nothing, so only the private ones are looked at in all ways.
             shares = exactly(self._counts.at_least(items[here], places) / self.n_reports)
             if single is not None:
-                weights = _multiplied(single, items[here][:, list(places)])
+                weights = _shown_products(single, items[here][:, list(places)])
             else:
                 ((names, codes),) = stack.items()
                 looked, whole = tuple(names[at] for at in places), np.array([(1 << len(places)) - 1])
@@ -190,17 +190,17 @@ class ShownSupports(Supports):
         product = np.ones((len(codes), len(subs), 1 << length))
         private = self._private(names)
         for group, positions in private:
-            pick = picked(positions, length)
+            pick = numbers_within(positions, length)
             table = _group_contributions(group, tuple(names[at] for at in positions), codes[:, positions], pick[subs])
             product *= table[:, :, pick]
         public = sorted(set(range(length)) - {at for _, positions in private for at in positions})
         if public:
-            pick = picked(public, length)
-            product *= contained(len(public))[pick[subs][:, None], pick[None, :]]
+            pick = numbers_within(public, length)
+            product *= containment(len(public))[pick[subs][:, None], pick[None, :]]
         return product
 
 
-def _multiplied(single: Array, items: Items) -> Array:
+def _shown_products(single: Array, items: Items) -> Array:
     """``[itemset, shown]``: products of what is added through each answer, by which of them are shown."""
     product = np.ones((len(items), 1))
     for place in range(items.shape[1]):
@@ -341,10 +341,10 @@ class SplitSupports(Supports):
                 inside = [name in interaction for name in names]
                 spread = tuple(d if here else 1 for d, here in zip(shape, inside, strict=True))
                 others = math.prod(d for d, here in zip(shape, inside, strict=True) if not here)
-                table += self._pooled(interaction).reshape(spread) / others
+                table += self._pooled_interaction(interaction).reshape(spread) / others
         return table
 
-    def _pooled(self, interaction: Names) -> Array:
+    def _pooled_interaction(self, interaction: Names) -> Array:
         if interaction not in self._interactions:
             total = np.zeros(self.schema.shape(interaction))
             for at, share in self._pooling(interaction).items():
@@ -391,7 +391,7 @@ class SplitSupports(Supports):
                 mine = tuple(name for name, wanted in zip(names, chosen, strict=True) if wanted)
                 kept = [place for place, name in enumerate(looked) if name in mine]
                 if kept:
-                    weights[sub] = self._contributions(at, mine)[picked(kept, len(looked))]
+                    weights[sub] = self._contributions(at, mine)[numbers_within(kept, len(looked))]
             shares = table.shares(looked, codes[:, asked])
             squares = table.square_weights(shares, table.records(looked))
             means = shares @ weights.T

@@ -268,7 +268,7 @@ def compare(table: TableEstimate, by: str | Sequence[str], level: float = 0.95) 
 def _differences(grouped: GroupedTable, shares: GivenEstimate, level: float) -> Iterator[GroupDifference]:
     _, gradients = shares_within(grouped.shaped(grouped.table.proper))
     covariance = grouped.covariance()
-    same = _unrelated(grouped)
+    same = _product_of_margins(grouped)
     _, null_gradients = shares_within(same)
     null = grouped.covariance(same)
     cells, sizes = grouped.shaped(grouped.table.probabilities), same.sum(axis=1)
@@ -333,7 +333,7 @@ def _together(one: float, other: float, correlation: float) -> float:
     return math.sqrt(max(one**2 + other**2 - 2 * correlation * one * other, 0.0))
 
 
-def _unrelated(grouped: GroupedTable) -> Array:
+def _product_of_margins(grouped: GroupedTable) -> Array:
     """The distribution with the table's margins under which groups do not differ."""
     near = grouped.shaped(grouped.table.proper)
     return np.multiply.outer(near.sum(axis=1), near.sum(axis=0))
@@ -345,7 +345,7 @@ def independence(table: TableEstimate, of: str | Sequence[str] | None = None) ->
 
 
 def _independence(grouped: GroupedTable) -> Independence:
-    cells, same = grouped.shaped(grouped.table.probabilities), _unrelated(grouped)
+    cells, same = grouped.shaped(grouped.table.probabilities), _product_of_margins(grouped)
     groups, answers = cells.shape
     excess = cells - np.multiply.outer(cells.sum(axis=1), cells.sum(axis=0))
     # Gradient of a cell less the product of its margins; the last group and answer follow from the others.

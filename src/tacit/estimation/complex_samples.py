@@ -87,9 +87,9 @@ class SampleDesign:
         """
         if lonely not in ("refuse", "centre"):
             raise UnknownName("Treatment of single clusters", str(lonely), ("refuse", "centre"))
-        stratum, names = _coded("strata", strata, n)
-        cluster, stratum_of = _nested(clusters, stratum, n)
-        shares = _sampled(sampled, stratum, len(names), n)
+        stratum, names = _value_codes("strata", strata, n)
+        cluster, stratum_of = _cluster_codes(clusters, stratum, n)
+        shares = _sampled_shares(sampled, stratum, len(names), n)
         has_clusters = clusters is not None
         again = Repeats.of(n, bootstrap=bootstrap, replicates=replicates, scale=replicate_scale, seed=seed)
         if again is not None and shares.any():
@@ -114,7 +114,7 @@ class SampleDesign:
         repeats: Repeats | None = None,
     ) -> SampleDesign:
         """The design of a stored table whose people are not listed: strata by name, clusters by stratum."""
-        shares = _sampled(sampled, group_strata, len(names), len(group_strata))
+        shares = _sampled_shares(sampled, group_strata, len(names), len(group_strata))
         nobody = np.zeros(0, dtype=np.intp)
         listed = nobody if stratum_of is None else stratum_of
         sizes = rows if stratum_of is None else np.bincount(listed, minlength=len(names))
@@ -243,7 +243,7 @@ def _checked_length(what: str, values: NDArray[Any], n: int) -> None:
         raise InvalidInput(f"There are {values.size:,} {what} for {n:,} respondents; each needs one.")
 
 
-def _coded(what: str, values: Any, n: int) -> tuple[Codes, list[str]]:
+def _value_codes(what: str, values: Any, n: int) -> tuple[Codes, list[str]]:
     """Codes of the different values, compared as text, and their names in order."""
     if values is None:
         return np.zeros(n, dtype=np.intp), [""]
@@ -264,16 +264,16 @@ def _coded(what: str, values: Any, n: int) -> tuple[Codes, list[str]]:
     return rank[encoded.indices.to_numpy(zero_copy_only=False)], [str(name) for name in names[order]]
 
 
-def _nested(clusters: Any, strata: Codes, n: int) -> tuple[Codes, Codes]:
+def _cluster_codes(clusters: Any, strata: Codes, n: int) -> tuple[Codes, Codes]:
     """Codes of the clusters, one name in two strata being two clusters; and the stratum of each."""
     if clusters is None:
         return np.arange(n, dtype=np.intp), strata
-    codes, names = _coded("clusters", clusters, n)
+    codes, names = _value_codes("clusters", clusters, n)
     pairs, nested = np.unique(strata * len(names) + codes, return_inverse=True)
     return nested.reshape(-1).astype(np.intp), (pairs // len(names)).astype(np.intp)
 
 
-def _sampled(sampled: Any, strata: Codes, n_strata: int, n: int) -> Array:
+def _sampled_shares(sampled: Any, strata: Codes, n_strata: int, n: int) -> Array:
     if sampled is None:
         return np.zeros(n_strata)
     try:

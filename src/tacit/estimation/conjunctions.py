@@ -15,7 +15,7 @@ from tacit.channel.base import Array
 from tacit.channel.codes import outer
 from tacit.count.protocol import Product, Source
 from tacit.errors import InvalidInput, NotEstimable
-from tacit.estimation.contributions import checked_covariance, filled, with_guess
+from tacit.estimation.contributions import checked_covariance, nonempty_sources, with_guess
 from tacit.estimation.group_parts import Part, parts_for
 from tacit.estimation.intervals import ShareLaw, combined_law, law_of_error
 from tacit.estimation.mean import Mean, Wanted, is_pooled
@@ -76,10 +76,10 @@ def shares(
     summed in one pass over each source that tells of everything in them, and their errors are counted in it.
     """
     masks = [condition_masks(schema, condition) for condition in conditions]
-    tables = _Tables(filled(sources), schema, sampling)
+    tables = _Tables(nonempty_sources(sources), schema, sampling)
     in_tables = [tables.share(condition, mask) for condition, mask in zip(conditions, masks, strict=True)]
     others = [i for i, share in enumerate(in_tables) if share is None]
-    summed = iter(_summed(sources, [conditions[i] for i in others], [masks[i] for i in others], sampling))
+    summed = iter(_shares_of_sums(sources, [conditions[i] for i in others], [masks[i] for i in others], sampling))
     return [next(summed) if share is None else share for share in in_tables]
 
 
@@ -126,12 +126,12 @@ class _Tables:
         return self.made[key]
 
 
-def _summed(
+def _shares_of_sums(
     sources: Sequence[Source], conditions: Sequence[Condition], masks: Sequence[Masks], sampling: Sampling
 ) -> list[ShareEstimate]:
     """Shares as sums over reports of products of weights."""
     made: list[list[_Share]] = [[] for _ in conditions]
-    asked = filled(sources) if conditions else []
+    asked = nonempty_sources(sources) if conditions else []
     for source in asked:
         questions = {
             i: _Question(tuple(parts), mask) for i, mask in enumerate(masks) if (parts := _telling(source, mask))
@@ -146,7 +146,7 @@ def _summed(
     for mask, of_it in zip(masks, made, strict=True):
         if not of_it:
             _refuse(asked, mask)
-    return [_combined(condition, of_it, sampling) for condition, of_it in zip(conditions, made, strict=True)]
+    return [_combine_shares(condition, of_it, sampling) for condition, of_it in zip(conditions, made, strict=True)]
 
 
 def _telling(source: Source, masks: Masks) -> list[Part]:
@@ -264,7 +264,7 @@ def _where(condition: Condition) -> tuple[tuple[str, tuple[str, ...]], ...]:
     )
 
 
-def _combined(condition: Condition, shares: Sequence[_Share], sampling: Sampling) -> ShareEstimate:
+def _combine_shares(condition: Condition, shares: Sequence[_Share], sampling: Sampling) -> ShareEstimate:
     """The mean of independent estimates of one share, weighed by their information."""
     weights = np.ones(1)
     if len(shares) > 1:

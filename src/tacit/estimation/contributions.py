@@ -115,21 +115,21 @@ class Contributions:
 
     def at(self, distribution: Array) -> Contributions:
         """The same table, had the reports been just as this distribution of `names` makes one expect."""
-        expected = apply(self.parts, self._covered(distribution))
+        expected = apply(self.parts, self._covered_distribution(distribution))
         return dataclasses.replace(self, frequencies=expected)
 
-    def _covered(self, distribution: Array) -> Array:
+    def _covered_distribution(self, distribution: Array) -> Array:
         return covered_truth(self.parts, self.frequencies, distribution.transpose(np.argsort(self._order)))
 
     def law(self, proper: Contributions, sampling: Sampling) -> ShareLaw:
         """How the variance of each cell depends on its share; `proper` is this table at a distribution near the estimate."""
-        each = part_squares(self.parts, self._covered(proper.mean))
+        each = part_squares(self.parts, self._covered_distribution(proper.mean))
         mean, square = solve(self.parts, self.frequencies), solve_squares(self.parts, self.frequencies)
-        near = self._expected(proper)
+        near = self._expected_moments(proper)
         law = share_law(each, mean, square, self.n_reports, near, respondents=sampling == "respondents")
         return law.transposed(self._order)
 
-    def _expected(self, proper: Contributions) -> Expected:
+    def _expected_moments(self, proper: Contributions) -> Expected:
         """What a proper distribution makes one expect, axes in the order of the parts."""
         share, square = (solve_any(self.parts, proper.frequencies) for solve_any in (solve, solve_squares))
         clear = {name for part in self.parts if part.channel.is_clear for name in part.attributes}
@@ -177,14 +177,14 @@ class Contributions:
     def squares_given(self, weights: Array) -> Array:
         """`combined_squares` for the people of each cell, ``(sums, cells)``; other attributes go as they do for all."""
         squares = np.moveaxis(self._contributions(weights) ** 2, 0, -1)
-        truth = self._covered(self.mean)
-        others = self._unasked
+        truth = self._covered_distribution(self.mean)
+        others = self._axes_beside
         given = (adjoint(self.parts, squares) * truth).sum(axis=tuple(axis + 1 for axis in others))
         given = given / truth.sum(axis=others)
         return given.transpose(0, *(axis + 1 for axis in self._order)).reshape(len(weights), -1)
 
     @cached_property
-    def _unasked(self) -> tuple[int, ...]:
+    def _axes_beside(self) -> tuple[int, ...]:
         """The axes of attributes that the parts' channels cover beside those of `names`."""
         covered = [name for part in self.parts for name in part.covered]
         return tuple(axis for axis, name in enumerate(covered) if name not in self.names)
@@ -192,7 +192,7 @@ class Contributions:
     @property
     def possible(self) -> NDArray[np.bool_]:
         """The cells that routing does not rule out."""
-        reported = adjoint(self.parts, np.ones(self.frequencies.shape)).max(axis=self._unasked)
+        reported = adjoint(self.parts, np.ones(self.frequencies.shape)).max(axis=self._axes_beside)
         return np.asarray(reported).transpose(self._order) > 0
 
     # Of a complex sample: what each cluster, or each person, adds to the weighted mean.
@@ -253,7 +253,7 @@ def counted_contributions(source: Source, names: Sequence[str]) -> Contributions
 
 def asked_parts(source: Source, names: Sequence[str]) -> tuple[Part, ...]:
     """The groups that tell of `names`, each with the guess at which its estimator is most precise."""
-    filled([source])
+    nonempty_sources([source])
     return tuple(with_guess(source, part) for part in parts_for(source.questionnaire, names))
 
 
@@ -269,7 +269,7 @@ def tallied_columns(source: Source, tables: Sequence[Sequence[str]]) -> list[lis
     return wanted
 
 
-def filled(sources: Sequence[Source]) -> list[Source]:
+def nonempty_sources(sources: Sequence[Source]) -> list[Source]:
     """The sources that hold any reports; refused if none does."""
     origins = [source for source in sources if source.engine.n_rows]
     if not origins:

@@ -19,7 +19,7 @@ from tacit.channel.device_parameters import exact_chance
 from tacit.channel.devices import DeviceDesign
 from tacit.errors import InvalidInput, NotEstimable
 from tacit.estimation.complex_samples import SampleDesign
-from tacit.estimation.sample_laws import SampleLaws, estimated
+from tacit.estimation.sample_laws import SampleLaws, estimate_shares_of
 from tacit.estimation.simplex import floored
 
 Codes = NDArray[np.intp]
@@ -171,12 +171,12 @@ class DeviceEstimate:
         if members[0]:
             members, share = 1 - members, 1 - share
         key = (members.tobytes(), share)
-        if key not in self._held:
-            self._held[key] = self.laws.most_likely_with(self.counted.frequencies, members, share)
-        return self._held[key]
+        if key not in self._moments_by_key:
+            self._moments_by_key[key] = self.laws.most_likely_with(self.counted.frequencies, members, share)
+        return self._moments_by_key[key]
 
     @cached_property
-    def _held(self) -> dict[tuple[bytes, float], Array]:
+    def _moments_by_key(self) -> dict[tuple[bytes, float], Array]:
         return {}
 
 
@@ -228,7 +228,7 @@ def estimate_device(device: DeviceDesign, counted: SampleCounts) -> DeviceEstima
     guess = laws.first_guess(seen)
     wanted = np.concatenate([device.shares, *([pair[0], pair[1]] for pair in device.opens.values())])
     linear = laws.weights(wanted, guess)
-    by_device = estimated(linear, seen)
+    by_device = estimate_shares_of(linear, seen)
     n_answers = len(device.answers)
     ratios, gradient = _ratios(by_device, n_answers, len(device.opens))
     is_inside = bool(((ratios > -ROUNDING) & (ratios < 1 + ROUNDING)).all())
@@ -237,7 +237,7 @@ def estimate_device(device: DeviceDesign, counted: SampleCounts) -> DeviceEstima
         names=(*device.answers, *device.opens),
         n_answers=n_answers,
         values=ratios,
-        constrained=np.clip(ratios, 0, 1) if is_inside else _constrained(device, classes),
+        constrained=np.clip(ratios, 0, 1) if is_inside else _constrained_shares(device, classes),
         weights=[gradient @ weight for weight in linear],
         laws=laws,
         classes=floored(classes),
@@ -268,11 +268,11 @@ def _ratios(linear: Array, n_answers: int, n_open: int) -> tuple[Array, Array]:
 
 def _classes(laws: SampleLaws, seen: Sequence[Array], guess: Array, *, is_inside: bool) -> Array:
     """The classes of people: the unbiased estimate where it is a distribution, else the most likely one."""
-    raw = estimated(laws.weights(np.eye(laws.n_classes), guess), seen)
+    raw = estimate_shares_of(laws.weights(np.eye(laws.n_classes), guess), seen)
     return raw if is_inside and (raw >= 0).all() else laws.most_likely(seen)
 
 
-def _constrained(device: DeviceDesign, classes: Array) -> Array:
+def _constrained_shares(device: DeviceDesign, classes: Array) -> Array:
     opens = [_ratio(float(top @ classes), float(bottom @ classes)) for top, bottom in device.opens.values()]
     shares = np.array([*(device.shares @ classes), *opens])
     # The iteration comes as near to an end as it is asked to; it means the end.
@@ -300,11 +300,11 @@ def with_control(by_device: DeviceEstimate, device: DeviceDesign, control: Codes
         )
     laws = SampleLaws(tuple(known), checked.sizes / checked.n)
     weights = laws.weights(np.array([[0.0, 1.0]]), np.array([0.9, 0.1]))
-    w = float(estimated(weights, checked.frequencies)[0])
+    w = float(estimate_shares_of(weights, checked.frequencies)[0])
     if w >= 1 - ROUNDING:
         raise NotEstimable("The control item looks as if everybody answered at random, so nothing can be estimated.")
     # m = W (q - w u), value = m / (1 - w): the derivative in w is (value - W u) / (1 - w).
-    random = estimated(by_device.weights, [_random(law) for law in by_device.laws.laws])
+    random = estimate_shares_of(by_device.weights, [_random(law) for law in by_device.laws.laws])
     values = (by_device.values - w * random) / (1 - w)
     held = min(max(w, 0.0), 1.0)
     at_edge = (by_device.values - held * random) / (1 - held)

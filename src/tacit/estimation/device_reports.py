@@ -48,7 +48,7 @@ def values_of(values: pa.ChunkedArray) -> tuple[Codes, list[str]]:
     return positions, [str(value) for value in encoded.dictionary.to_pylist()]
 
 
-def understood(table: pa.Table, name: str, reports: Sequence[str], yes: str | None = None) -> Understood:
+def understand_reports(table: pa.Table, name: str, reports: Sequence[str], yes: str | None = None) -> Understood:
     """The reports of a column as codes, `reports[code]`; missing values have the code -1."""
     positions, values = values_of(column(table, name))
     occurring = [value for at, value in enumerate(values) if (positions == at).any()]

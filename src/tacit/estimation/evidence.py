@@ -82,7 +82,7 @@ class DistinctReports:
         return self.place.lift((weights @ self.law).reshape(self.shape), ndim)
 
 
-def gathered(sources: Sequence[Source], names: Sequence[str]) -> tuple[list[str], list[Evidence]]:
+def gather_evidence(sources: Sequence[Source], names: Sequence[str]) -> tuple[list[str], list[Evidence]]:
     """The evidence about `names`, and the axes of its whole table: `names` and whatever else their groups cover."""
     covered = list(names)
     asking = []

@@ -49,7 +49,7 @@ def expectation_step(evidence: Sequence[Evidence]) -> Callable[[Array], Step]:
     return update
 
 
-def accelerated(
+def accelerate(
     start: Array, update: Callable[[Array], tuple[Array, float, float]], tolerance: float, max_steps: int
 ) -> ExpectationFit:
     """SQUAREM (Varadhan and Roland 2008); falls back to plain steps where the extrapolation loses likelihood.
@@ -61,7 +61,7 @@ def accelerated(
         if here.remaining <= tolerance:
             return ExpectationFit(truth, step, converged=True)
         second = Step(*update(here.after)).after
-        jump = extrapolated(truth, here.after, second)
+        jump = extrapolate(truth, here.after, second)
         landed = Step(*update(jump))
         if landed.likelihood >= here.likelihood:
             truth, here = jump, landed
@@ -70,7 +70,7 @@ def accelerated(
     return ExpectationFit(truth, max_steps, converged=here.remaining <= tolerance)
 
 
-def extrapolated(truth: Array, first: Array, second: Array) -> Array:
+def extrapolate(truth: Array, first: Array, second: Array) -> Array:
     """Where two steps of EM seem to lead, inside the simplex."""
     (jump,) = leaps([truth], [first], [second])
     return jump / jump.sum()

@@ -103,7 +103,9 @@ def frame_correlations(
     table, notes = reading.read(data, [*names, *columns.named, *([] if sample is None else [sample])])
     made = {name: given_design(spec) for name, spec in devices.items()}
     read = {
-        name: _asked(table, name, made[name], values.get(name), sample) if name in made else _clear(table, name)
+        name: _report_variable(table, name, made[name], values.get(name), sample)
+        if name in made
+        else _clear(table, name)
         for name in names
     }
     kept = np.asarray(~np.isnan([variable.means for variable in read.values()]).any(axis=0))
@@ -121,7 +123,7 @@ def frame_correlations(
     )
 
 
-def _asked(
+def _report_variable(
     table: pa.Table, name: str, device: DeviceDesign, values: Sequence[float] | None, sample: str | None
 ) -> _Variable:
     """A column of reports: what each stands for, on average."""
@@ -133,7 +135,7 @@ def _asked(
     counts = np.arange(len(device.answers), dtype=np.float64) if values is None else np.asarray(values, np.float64)
     if len(counts) != len(device.answers) or len(set(counts)) < 2:
         raise InvalidInput(f"{name!r} has the answers {list(device.answers)}; give as many numbers, not all alike.")
-    codes = device_reports.understood(table, name, device.reports).codes
+    codes = device_reports.understand_reports(table, name, device.reports).codes
     is_split = device.direct is not None or device.samples[0].name is not None
     which = device_reports.samples(table, sample if is_split else None, device)
     means, squares = np.full(len(codes), np.nan), np.full(len(codes), np.nan)

@@ -166,7 +166,7 @@ class ShareLaw:
         every step keeps it inside.
         """
         if self.respondents:
-            return self._bisected(estimate, target)
+            return self._root_by_bisection(estimate, target)
         shape, estimate = np.shape(estimate), _flat(estimate, np.shape(estimate))
         whole = self._of_cells(np.arange(len(estimate)), shape)
         root = np.where(whole._quantile(estimate, np.zeros_like(estimate)) >= target, 0.0, 1.0)
@@ -191,7 +191,7 @@ class ShareLaw:
             before, off_before, share = share[going], off[going], after[going]
         return root.reshape(shape)
 
-    def _bisected(self, estimate: Array, target: float) -> Array:
+    def _root_by_bisection(self, estimate: Array, target: float) -> Array:
         """`_root` by bisection, where the chance is put together from two approximations and may jump between them."""
         low, high = np.zeros(np.shape(estimate)), np.ones(np.shape(estimate))
         while np.max(high - low, initial=0.0) > NEAREST:

@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 from tacit.channel.base import Array, Orbits
 from tacit.count.protocol import DENSE_CELLS, Source
 from tacit.errors import InvalidInput
-from tacit.estimation.evidence import Evidence, Tallied, gathered
-from tacit.estimation.expectation import ExpectationFit, accelerated, expectation_step
+from tacit.estimation.evidence import Evidence, Tallied, gather_evidence
+from tacit.estimation.expectation import ExpectationFit, accelerate, expectation_step
 from tacit.estimation.group_parts import Part
 
-__all__ = ["ExpectationFit", "accelerated", "most_likely"]
+__all__ = ["ExpectationFit", "accelerate", "most_likely"]
 
 TOLERANCE = 1e-9  # of the log-likelihood per report
 MAX_STEPS = 50_000
@@ -39,7 +39,7 @@ def most_likely(
     max_steps: int = MAX_STEPS,
 ) -> ExpectationFit:
     """The most likely joint distribution of `names`, given the reports of sources that all ask some of them."""
-    covered, evidence = gathered(sources, names)
+    covered, evidence = gather_evidence(sources, names)
     shape = tuple(sizes(name) for name in covered)
     _checked_cells(covered, shape)
     start = np.full(shape, 1 / np.prod(shape))
@@ -47,7 +47,7 @@ def most_likely(
     fit = (
         orbit_fit(evidence, shape, tolerance, max_steps)
         or closed_form(evidence, shape)
-        or accelerated(start, expectation_step(evidence), tolerance, max_steps)
+        or accelerate(start, expectation_step(evidence), tolerance, max_steps)
     )
     others = tuple(axis for axis, name in enumerate(covered) if name not in names)
     return ExpectationFit(fit.distribution.sum(axis=others), fit.steps, fit.converged)
@@ -97,7 +97,7 @@ def orbit_fit(
     law: Array = np.ones((1, 1))
     for part in orbits:
         law = np.kron(law, part.law).astype(np.float64)
-    places = reduce(_crossed, [part.places for part in orbits])
+    places = reduce(_joint_places, [part.places for part in orbits])
     counts = only.counts.reshape(-1)[places]
     shares, steps = most_likely_rows(counts, law, tolerance, max_steps)
     truth = np.zeros(only.counts.size)
@@ -119,7 +119,7 @@ def _orbits_of(parts: Sequence[Part]) -> list[Orbits] | None:
     return known if len(known) == len(parts) and 1 < members <= MOST_MEMBERS else None
 
 
-def _crossed(places: NDArray[np.int64], orbits: NDArray[np.int64]) -> NDArray[np.int64]:
+def _joint_places(places: NDArray[np.int64], orbits: NDArray[np.int64]) -> NDArray[np.int64]:
     """Positions in the table of all groups so far and one more."""
     both = places[:, None, :, None] * orbits.size + orbits[None, :, None, :]
     return both.reshape(len(places) * len(orbits), -1)

@@ -31,7 +31,7 @@ from tacit.estimation.contributions import (
     TallyWeights,
     checked_covariance,
     counted_contributions,
-    filled,
+    nonempty_sources,
 )
 from tacit.estimation.intervals import TINY, Interval, ShareLaw, checked_level
 from tacit.estimation.pooling import AskedTable, CellMoments, Names, PooledContributions, pooled_contributions
@@ -108,14 +108,14 @@ class Mean:
     def probabilities(self) -> Array:
         if self.alone is not None:
             return self.alone.mean
-        return 1 / math.prod(self.shape) + self._summed(lambda source: source.mean)
+        return 1 / math.prod(self.shape) + self._sum_sources(lambda source: source.mean)
 
     def _spread(self, source: PooledContributions) -> tuple[int, ...]:
         """The wanted shape, with 1 for what the source does not ask."""
         asked = source.table.names
         return tuple(size if name in asked else 1 for name, size in zip(self.names, self.shape, strict=True))
 
-    def _summed(self, of: Callable[[PooledContributions], Array]) -> Array:
+    def _sum_sources(self, of: Callable[[PooledContributions], Array]) -> Array:
         """What the sources add up to, spread over the answers that each does not ask."""
         table = np.zeros(self.shape)
         for source in self.pooled:
@@ -145,7 +145,7 @@ class Mean:
         if self.alone is not None:
             return np.asarray(self.alone.moments.variance(sampling))
         # For a sample from a population, whatever is asked for: who is in which of the tables is chance too.
-        return self._summed(lambda source: source.moments.variance())
+        return self._sum_sources(lambda source: source.moments.variance())
 
     def variances(self, sampling: Sampling = "population") -> Array:
         """Variances of the cells: of a sample from a population, or of the disguise alone for those who answered."""
@@ -252,7 +252,7 @@ class Mean:
     # Complex samples: a person's contribution goes through the map of the source that holds the person's report.
 
     @cached_property
-    def _weighted(self) -> list[tuple[Contributions, TallyWeights, Array | None]]:
+    def _weighted_tables(self) -> list[tuple[Contributions, TallyWeights, Array | None]]:
         """Each source's table with its weights, and the matrix of its map; None where it asks the whole table alone."""
         if self.alone is not None:
             return [] if self.alone.weights is None else [(self.alone, self.alone.weights, None)]
@@ -268,7 +268,7 @@ class Mean:
     @property
     def _designs(self) -> list[SampleDesign]:
         """Every design once: samples of different surveys are independent."""
-        return list({id(weights.design): weights.design for _, weights, _ in self._weighted}.values())
+        return list({id(weights.design): weights.design for _, weights, _ in self._weighted_tables}.values())
 
     @cached_property
     def _design_variances(self) -> Array:
@@ -287,7 +287,7 @@ class Mean:
     @property
     def _device_noise(self) -> Array:
         """The device's own covariance, which stays although the population is finite."""
-        ((table, weights, _),) = self._weighted  # sampled shares are refused where sources are pooled
+        ((table, weights, _),) = self._weighted_tables  # sampled shares are refused where sources are pooled
         law = replace(self, sources=(replace(table, weights=None),))
         return law.covariance("respondents") * (self.n_reports * weights.noise_share)
 
@@ -295,8 +295,12 @@ class Mean:
     def _design_covariance(self) -> Array:
         total = np.zeros((math.prod(self.shape),) * 2)
         for design in self._designs:
-            own = [each for each in self._weighted if each[1].design is design]
-            total += _repeated(design, own) if design.repeats is not None else _linearised(design, own)
+            own = [each for each in self._weighted_tables if each[1].design is design]
+            total += (
+                _covariance_of_repeats(design, own)
+                if design.repeats is not None
+                else _linearised_covariance(design, own)
+            )
         return total + self._device_noise if self._designs[0].sampled.any() else total
 
 
@@ -311,26 +315,28 @@ def _deviations(design: SampleDesign, totals: Array) -> Array:
     return totals - centres[design.stratum_of]
 
 
-def _linearised(design: SampleDesign, sources: Sequence[_Weighted]) -> Array:
-    totals = np.sum([_mapped(table.key_totals(), matrix) for table, _, matrix in sources], axis=0)
+def _linearised_covariance(design: SampleDesign, sources: Sequence[_Weighted]) -> Array:
+    totals = np.sum([_map_rows(table.key_totals(), matrix) for table, _, matrix in sources], axis=0)
     if design.has_clusters:
         return design.covariance_of_clusters(totals)
     sums = totals * sources[0][1].centring[:, None]
     products = (table.weighted_squares(pairs=True) for table, _, _ in sources)
-    mapped = (_mapped(_mapped(own, matrix).T, matrix) for own, (_, _, matrix) in zip(products, sources, strict=True))
+    mapped = (
+        _map_rows(_map_rows(own, matrix).T, matrix) for own, (_, _, matrix) in zip(products, sources, strict=True)
+    )
     return np.sum(list(mapped), axis=0) - sums.T @ sums
 
 
-def _repeated(design: SampleDesign, sources: Sequence[_Weighted]) -> Array:
+def _covariance_of_repeats(design: SampleDesign, sources: Sequence[_Weighted]) -> Array:
     assert design.repeats is not None, "the caller has asked"
     away: Array = np.zeros(())
     for table, weights, matrix in sources:
         assert weights.repeated is not None, "every repeat was estimated"
-        away = away + _mapped(weights.repeated - table.mean.reshape(-1), matrix)
+        away = away + _map_rows(weights.repeated - table.mean.reshape(-1), matrix)
     return design.repeats.covariance(away, np.zeros(away.shape[1]))
 
 
-def _mapped(rows: Array, matrix: Array | None) -> Array:
+def _map_rows(rows: Array, matrix: Array | None) -> Array:
     return rows if matrix is None else rows @ matrix.T
 
 
@@ -355,7 +361,7 @@ def is_pooled(asking: Sequence[Source], names: Sequence[str]) -> bool:
 
 def estimated_mean(asking: Sequence[Source], names: Sequence[str], shape: tuple[int, ...]) -> Mean:
     """The unbiased estimate of a table: from the one source that asks all of it, else pooled."""
-    counted = [(source, _counting(source)) for source in filled(asking)]
+    counted = [(source, _counting(source)) for source in nonempty_sources(asking)]
     return mean_of(counted, names, shape, alone=not is_pooled(asking, names))
 
 

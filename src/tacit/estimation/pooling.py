@@ -88,7 +88,7 @@ def _ranges(
     return Contributed(of[rows, own], least, most, mistaken, usual)
 
 
-def _joined(blocks: Sequence[CellMoments], shape: tuple[int, ...]) -> CellMoments:
+def _join_cells(blocks: Sequence[CellMoments], shape: tuple[int, ...]) -> CellMoments:
     """One table of consecutive cells."""
     squares, means = _whole([cells.squares for cells in blocks]), _whole([cells.means for cells in blocks])
     spread, public = np.concatenate([[cells.spread, cells.public] for cells in blocks], axis=1)
@@ -183,7 +183,7 @@ class PooledContributions:
         If the source does not ask everything that is wanted, others may give the very answers of the cell that it asks.
         """
         truths = self._truths() if self.table.shows_one else iter([self._truths_that_miss()])
-        cells = _joined([each.cell_moments(asks_all=asks_all) for each in truths], self.table.mean.shape)
+        cells = _join_cells([each.cell_moments(asks_all=asks_all) for each in truths], self.table.mean.shape)
         if not asks_all or any(not part.channel.is_clear for part in self.table.parts):
             return cells
         # Nobody is mistaken for anybody: whoever is not of the cell is anyone else.
@@ -221,7 +221,7 @@ class PooledContributions:
             probed = {truth: self._squares_of(truth, missing) for truth in range(size)}
         squares = np.empty((size, len(missing)))
         for pattern, missed in enumerate(missing):
-            squares[self._missed(np.arange(size), missed), pattern] = [
+            squares[self._missed_cells(np.arange(size), missed), pattern] = [
                 probed.get(u, probed[0])[pattern] for u in range(size)
             ]
         means = [self.by_agreement[tuple(int(axis not in missed) for axis in range(len(shape)))] for missed in missing]
@@ -238,7 +238,7 @@ class PooledContributions:
             shares = shares.sum(axis=axis, keepdims=True) - shares
         return shares.reshape(-1)
 
-    def _missed(self, truths: NDArray[np.intp], missing: tuple[int, ...]) -> NDArray[np.intp]:
+    def _missed_cells(self, truths: NDArray[np.intp], missing: tuple[int, ...]) -> NDArray[np.intp]:
         """Cells that truths miss in these attributes only."""
         shape = self.table.mean.shape
         codes = [(column[truths] + (axis in missing)) % shape[axis] for axis, column in enumerate(self._codes)]
@@ -249,7 +249,7 @@ class PooledContributions:
         shape = self.table.mean.shape
         certain = np.zeros(shape)
         certain.flat[truth] = 1.0
-        cells = np.concatenate([self._missed(np.array([truth]), missed) for missed in missing])
+        cells = np.concatenate([self._missed_cells(np.array([truth]), missed) for missed in missing])
         return self.at(certain)._squares(self._rows(cells))
 
 

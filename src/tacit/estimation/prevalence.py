@@ -53,7 +53,7 @@ from tacit.estimation.prevalence_result import (
     ShareTest,
 )
 from tacit.estimation.sample_columns import design_of
-from tacit.estimation.sample_laws import SampleLaws, estimated
+from tacit.estimation.sample_laws import SampleLaws, estimate_shares_of
 from tacit.estimation.study_record import StudyRecord
 from tacit.table.study_columns import StudyReading, numbers_of
 
@@ -210,7 +210,7 @@ class _Reports:
 def _reports(
     table: pa.Table, device: DeviceDesign, item: str, sample: str | None, yes: str | None, notes: Sequence[str]
 ) -> _Reports:
-    read = device_reports.understood(table, item, device.reports, yes)
+    read = device_reports.understand_reports(table, item, device.reports, yes)
     if device.direct is not None and len(device.reports) != len(device.answers):
         raise InvalidInput(f"The reports of {device.name!r} are not answers, so no sample of it was asked directly.")
     readings = (*notes, *([read.sentence] if read.sentence else []))
@@ -238,7 +238,7 @@ def _moments(
     if direct_item is not None:
         if not device.is_list:
             raise InvalidInput("A direct question to all is combined with a list experiment. Leave out direct_item.")
-        codes = device_reports.understood(table, direct_item, YES_NO).codes
+        codes = device_reports.understand_reports(table, direct_item, YES_NO).codes
         admits = np.where(codes == MISSING, np.nan, codes.astype(np.float64))
     numbers = Numbers(np.array(columns).T, device_reports.samples(table, sample, device), admits)
     check_counts(device, numbers, items)
@@ -315,7 +315,7 @@ class _Study:
                 f"The device {self.device.name!r} estimates more than one share by itself; a control item is understood "
                 "for yes/no devices without open parameters."
             )
-        return device_reports.understood(table, self.control[0], self.device.reports, self.reports.yes).codes
+        return device_reports.understand_reports(table, self.control[0], self.device.reports, self.reports.yes).codes
 
     def _estimate(self, rows: NDArray[np.bool_], control: Codes | None, weights: Array) -> DeviceEstimate:
         counted = SampleCounts(
@@ -478,7 +478,7 @@ def _compliance(by_device: DeviceEstimate, device: DeviceDesign, level: float) -
         single = SampleLaws.even([law])
         weights = single.weights(np.array([[0.0, 1.0]]), by_device.classes)
         share, variance = (
-            estimated(weights, [seen])[0],
+            estimate_shares_of(weights, [seen])[0],
             single.covariance(weights, by_device.classes)[0, 0] / people,
         )
         alone.append((float(share), float(variance)))

@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from tacit.channel.base import Array, Channel, Codes, ProductTerm
 from tacit.count.abilities import distinct_rows
 from tacit.count.protocol import Source
-from tacit.count.remembered import remembered
+from tacit.count.remembered import remember_tallies
 from tacit.errors import NotEstimable
-from tacit.estimation.contributions import filled, with_guess
+from tacit.estimation.contributions import nonempty_sources, with_guess
 from tacit.estimation.group_parts import Part, columns_of, parts_for
 from tacit.schema import Schema
 
@@ -110,14 +110,14 @@ class ProductRows:
 
 def report_rows(source: Source) -> ProductRows | None:
     """The reports of a source as product rows; None where their groups are no short sums, or there are too many."""
-    filled([source])
+    nonempty_sources([source])
     questionnaire = source.questionnaire
     asked = parts_for(questionnaire, questionnaire.attributes)
-    source = remembered(source, [part.columns for part in asked if part.channel.has_choice])
+    source = remember_tallies(source, [part.columns for part in asked if part.channel.has_choice])
     parts = [with_guess(source, part) for part in asked]
     if any(len(part.attributes) > 1 and not part.channel.sums_to_one for part in parts):
         return None
-    listed = _listed(source, parts)
+    listed = _distinct_reports(source, parts)
     if listed is None:
         return None
     codes, kinds, counts = listed
@@ -136,13 +136,13 @@ def report_rows(source: Source) -> ProductRows | None:
 Listed = tuple[list[NDArray[np.intp]], list[list[Codes]], NDArray[np.int64]]
 
 
-def _listed(source: Source, parts: Sequence[Part]) -> Listed | None:
+def _distinct_reports(source: Source, parts: Sequence[Part]) -> Listed | None:
     """The different whole reports."""
     names = columns_of(parts)
     columns = [source.engine.schema[name] for name in names]
     shape = tuple(column.tally_size for column in columns)
     if all(column.shows == "one" for column in columns) and math.prod(shape) <= TALLIED_CELLS:
-        return _tallied(source.engine.tally(names), [len(part.columns) for part in parts])
+        return _reports_of_tally(source.engine.tally(names), [len(part.columns) for part in parts])
     if min(source.engine.n_rows, math.prod(shape)) > MOST_ROWS:
         return None
     try:
@@ -158,7 +158,7 @@ def _listed(source: Source, parts: Sequence[Part]) -> Listed | None:
     return codes, kinds, counts
 
 
-def _tallied(tally: NDArray[np.int64], widths: Sequence[int]) -> Listed:
+def _reports_of_tally(tally: NDArray[np.int64], widths: Sequence[int]) -> Listed:
     """The cells that are not empty; `widths` are how many axes each group has."""
     ends = np.cumsum([0, *widths])
     shapes = [tally.shape[start:end] for start, end in itertools.pairwise(ends)]
@@ -213,7 +213,7 @@ def _kinds(groups: Sequence[Sequence[Factors]], starts: NDArray[np.int64], n_pat
 
 def record_rows(schema: Schema, codes: Sequence[Codes], weights: Array) -> ProductRows:
     """Whole records as they are, with weights: an estimated or modelled distribution that is written out."""
-    group = [_told(column, attribute.size) for column, attribute in zip(codes, schema, strict=True)]
+    group = [_clear_factors(column, attribute.size) for column, attribute in zip(codes, schema, strict=True)]
     return product_rows(schema, [group], [np.arange(len(weights))], weights)
 
 
@@ -224,7 +224,7 @@ def class_rows(schema: Schema, weights: Array, factors: Sequence[Array]) -> Prod
     return product_rows(schema, [group], [patterns], weights)
 
 
-def _told(codes: Codes, size: int) -> Factors:
+def _clear_factors(codes: Codes, size: int) -> Factors:
     return Factors(codes.astype(np.intp), np.eye(size)[:, None, :], np.ones((size, 1)))
 
 
@@ -236,7 +236,7 @@ def _group_factors(part: Part, columns: Sequence[Codes]) -> list[Factors] | None
     """The factors of a group's attributes for every kind; None where its reports are no short sums of products."""
     channel = part.channel
     if channel.is_clear and part.shows_one:
-        return [_told(column, size) for column, size in zip(columns, channel.shape, strict=True)]
+        return [_clear_factors(column, size) for column, size in zip(columns, channel.shape, strict=True)]
     if len(channel.shape) == 1:
         first, kinds = _distinct(columns)
         table = channel.inverse([column[first] for column in columns], part.guess)

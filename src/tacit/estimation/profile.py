@@ -19,7 +19,7 @@ from tacit.channel.base import Array
 from tacit.channel.codes import MATRIX_ENTRIES
 from tacit.count.protocol import Source
 from tacit.estimation.evidence import Evidence
-from tacit.estimation.expectation import ExpectationFit, Step, accelerated, expectation_step
+from tacit.estimation.expectation import ExpectationFit, Step, accelerate, expectation_step
 from tacit.estimation.group_parts import parts_for
 from tacit.estimation.intervals import Interval, ShareLaw, checked_level
 from tacit.estimation.simplex import floored
@@ -102,11 +102,11 @@ class LikelihoodErrors:
         if np.linalg.cond(inner) > 1e12:
             return None
         covariance = directions @ np.linalg.inv(inner) @ directions.T
-        asked = self._asked.astype(np.float64)
+        asked = self._cell_truths.astype(np.float64)
         return np.einsum("ac,cd,ad->a", asked, covariance, asked).reshape(self.probabilities.shape)
 
     @cached_property
-    def _asked(self) -> NDArray[np.bool_]:
+    def _cell_truths(self) -> NDArray[np.bool_]:
         """Which truths of the whole table belong to each asked cell: ``(cells, truths)``."""
         cells = self.probabilities.size
         return np.repeat(np.eye(cells, dtype=np.bool_), math.prod(self.whole) // cells, axis=1)
@@ -119,7 +119,7 @@ class LikelihoodErrors:
     def _optimum(self) -> ExpectationFit:
         others = math.prod(self.whole) // self.probabilities.size
         start = np.repeat(np.maximum(self.probabilities, 1e-12).reshape(-1), others).reshape(self.whole)
-        return accelerated(start / start.sum(), self._update, DROP / self._reports, MOST_STEPS)
+        return accelerate(start / start.sum(), self._update, DROP / self._reports, MOST_STEPS)
 
     def interval(self, level: float) -> Interval:
         p, z = self.probabilities, checked_level(level)
@@ -134,7 +134,7 @@ class LikelihoodErrors:
 
     def _ends(self, cell: int, z: float) -> tuple[float, float]:
         profile = _Profile(
-            self._update, self._optimum.distribution, self._asked[cell].reshape(self.whole), self._reports
+            self._update, self._optimum.distribution, self._cell_truths[cell].reshape(self.whole), self._reports
         )
         at = float(self.probabilities.reshape(-1)[cell])
         error = max(float(self.standard_errors.reshape(-1)[cell]), 1e-9)
@@ -188,7 +188,7 @@ class _Profile:
 
         # A little of everything, so that what the optimum rules out may come back.
         start = held(self.optimum + 1e-3 / self.optimum.size)
-        fit = accelerated(start, update, DROP / self.reports, MOST_STEPS)
+        fit = accelerate(start, update, DROP / self.reports, MOST_STEPS)
         reached = self.update(held(fit.distribution)).likelihood
         return math.sqrt(max(2 * self.reports * (self._greatest - reached), 0.0))
 

@@ -228,7 +228,7 @@ def turned_back(parts: Sequence[Part], reports: Columns, rng: np.random.Generato
     """Whole records with weights that undo the disguise of all groups; one or several for each report."""
     choices = [_terms(part, reports, rng) for part in parts]
     if math.prod(len(terms) for terms in choices) > MOST_PATTERNS:
-        choices = [[_drawn(terms, rng)] for terms in choices]
+        choices = [[_draw_term(terms, rng)] for terms in choices]
     for pattern in itertools.product(*choices):
         weights = math.prod((term.weights for term in pattern), start=np.ones(1))
         yield Term(weights, {name: column for term in pattern for name, column in term.truths.items()})
@@ -243,10 +243,10 @@ def _terms(part: Part, reports: Columns, rng: np.random.Generator) -> list[Term]
     chunks = []
     for start in range(0, len(columns[0]), step):
         chunks.append(turn(part, [column[start : start + step] for column in columns], rng))
-    return [_joined(terms) for terms in zip(*chunks, strict=True)] if chunks else turn(part, nothing, rng)
+    return [_join_terms(terms) for terms in zip(*chunks, strict=True)] if chunks else turn(part, nothing, rng)
 
 
-def _joined(terms: Sequence[Term]) -> Term:
+def _join_terms(terms: Sequence[Term]) -> Term:
     """One term of all rows, from that term of several chunks of them."""
     if len(terms) == 1:
         return terms[0]
@@ -279,7 +279,7 @@ def _whole(part: Part, columns: Sequence[Codes], rng: np.random.Generator) -> li
     return [Term(signed, {name: joint[part.covered.index(name)] for name in part.attributes})]
 
 
-def _drawn(terms: Sequence[Term], rng: np.random.Generator) -> Term:
+def _draw_term(terms: Sequence[Term], rng: np.random.Generator) -> Term:
     """One of the terms for each row, in proportion to the size of its weight."""
     if len(terms) == 1:
         return terms[0]

@@ -204,7 +204,7 @@ class RowSubgroup:
         allowed[place] = 0.0
         allowed[place, list(codes)] = 1.0
         masked[place] = self.told.factors[place] @ allowed[place]
-        rows, kinds = self._left(self.told.group_of[place], allowed)
+        rows, kinds = self._narrow_rows(self.told.group_of[place], allowed)
         choices = [(each, codes if each.name == attribute.name else before) for each, before in self.choices]
         free = [at for at, (_, answers) in enumerate(choices) if len(answers) > 1]
         return RowSubgroup(
@@ -213,7 +213,7 @@ class RowSubgroup:
             self.by_classes,
         )  # fmt: skip
 
-    def _left(self, group: int, allowed: Array) -> tuple[Rows, Kinds]:
+    def _narrow_rows(self, group: int, allowed: Array) -> tuple[Rows, Kinds]:
         """The rows that still say something after a condition on a group, and the kinds that they are of.
 
         Kinds of which only constant terms are left become the last kind of the group, which says nothing.
@@ -229,7 +229,7 @@ class RowSubgroup:
         left.codes[group] = codes = codes[staying]
         n_lost = np.count_nonzero(codes == len(numbers) - 1) if told.is_constant[group].any() else 0
         if n_lost >= max(FEWEST_FOLDED, FOLDED * len(staying)):
-            left = _folded(left, np.diff(kinds.first))
+            left = _fold_rows(left, np.diff(kinds.first))
         is_sparse = len(kinds.cells) > max(MANY_KINDS, 4 * len(left.counts))
         return _without_unused(left, kinds) if is_sparse else (left, kinds)
 
@@ -273,7 +273,7 @@ def _without_unused(rows: Rows, kinds: Kinds) -> tuple[Rows, Kinds]:
     return Rows(codes, rows.counts), Kinds(np.concatenate(cells), first)
 
 
-def _folded(rows: Rows, sizes: NDArray[np.int64]) -> Rows:
+def _fold_rows(rows: Rows, sizes: NDArray[np.int64]) -> Rows:
     """Rows that no longer differ in what they say made one."""
     _, first, numbers = np.unique(_row_keys(rows.codes, sizes), return_index=True, return_inverse=True)
     counts = np.bincount(numbers.reshape(-1), weights=rows.counts, minlength=len(first))

@@ -73,7 +73,7 @@ class SampleLaws:
         """Where to be most precise: the unbiased estimate made for even classes, as a proper distribution."""
         even = np.full(self.n_classes, 1 / self.n_classes)
         weights = self.weights(np.eye(self.n_classes), even)
-        return floored(projected(estimated(weights, frequencies)))
+        return floored(projected(estimate_shares_of(weights, frequencies)))
 
     def most_likely(self, frequencies: Sequence[Array]) -> Array:
         """The distribution of the classes under which these reports are most likely (expectation maximization)."""
@@ -111,6 +111,6 @@ class SampleLaws:
         return gain
 
 
-def estimated(weights: Sequence[Array], frequencies: Sequence[Array]) -> Array:
+def estimate_shares_of(weights: Sequence[Array], frequencies: Sequence[Array]) -> Array:
     """What is wanted, from the shares of each sample's reports."""
     return np.sum([weight @ seen for weight, seen in zip(weights, frequencies, strict=True)], axis=0)

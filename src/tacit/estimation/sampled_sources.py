@@ -86,10 +86,10 @@ def sources_with_samples(
         raise InvalidInput(
             "Two sets of reports have the same scheme. They are one sample: put them and their weights into one table."
         )
-    return [one for part, of in zip(reports, samples, strict=True) for one in _sampled(part, of)]
+    return [one for part, of in zip(reports, samples, strict=True) for one in _sources_of_sample(part, of)]
 
 
-def _sampled(reports: ReportSource, sample: Sample) -> Iterator[SampledSource]:
+def _sources_of_sample(reports: ReportSource, sample: Sample) -> Iterator[SampledSource]:
     origins = sources(reports)
     if not (isinstance(reports, Reports) and reports.scheme.is_dealt):
         survey = StoredSample(tuple(origins), sample) if isinstance(sample, SampleColumns) else None
@@ -167,8 +167,8 @@ def _stored_contributions(
     parts = asked_parts(source, names)
     groups = stored_groups(source.engine, columns_of(parts), sample)
     frame = frame or StoredFrame.of([groups], sample)
-    tally, repeats = _stored(source, columns_of(parts), groups, frame)
-    return _weighted(source, names, parts, tally, frame.design, frame.rows, repeats)
+    tally, repeats = _stored_tally(source, columns_of(parts), groups, frame)
+    return _weighted_contributions(source, names, parts, tally, frame.design, frame.rows, repeats)
 
 
 def _contributions_in_memory(
@@ -186,10 +186,10 @@ def _contributions_in_memory(
     people = np.bincount(design.strata, minlength=design.n_strata).astype(np.float64)
     nobody, one = np.zeros(len(rows), dtype=np.intp), np.zeros(1, dtype=np.intp)
     repeats = [weighted_tally(table, columns, again[rows], nobody, one).sums[..., 0] for again in design.weighings()]
-    return _weighted(source, names, parts, tally, design, people, repeats)
+    return _weighted_contributions(source, names, parts, tally, design, people, repeats)
 
 
-def _weighted(
+def _weighted_contributions(
     source: Source,
     names: Sequence[str],
     parts: tuple[Part, ...],
@@ -261,7 +261,7 @@ def _pairs(groups: StoredGroups, *, has_clusters: bool) -> set[tuple[str, str]]:
     return {(groups.strata[at // len(groups.clusters)], groups.clusters[at % len(groups.clusters)]) for at in different}
 
 
-def _stored(
+def _stored_tally(
     source: Source, columns: Sequence[str], groups: StoredGroups, frame: StoredFrame
 ) -> tuple[WeightedTally, list[Array]]:
     """The tally of a stored source, and the sums under every replicate weight."""

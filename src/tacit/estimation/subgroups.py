@@ -24,7 +24,7 @@ from tacit.channel.base import Array
 from tacit.count.protocol import Source
 from tacit.count.remembered import RememberingEngine
 from tacit.errors import InvalidInput, NotEstimable
-from tacit.estimation.contributions import COVARIANCE_CELLS, filled, tallied_columns
+from tacit.estimation.contributions import COVARIANCE_CELLS, nonempty_sources, tallied_columns
 from tacit.estimation.mean import Mean, Wanted
 from tacit.estimation.pooling import MOST_POOLED, never_together
 from tacit.estimation.result import ErrorRule, Sampling
@@ -135,7 +135,7 @@ class TableSource:
     _tables: dict[tuple[str, ...], Mean | None] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
-        filled(self.origins)
+        nonempty_sources(self.origins)
         # Weighted tallies are counts already.
         self._engines = [] if is_weighted(self.origins) else [RememberingEngine.of(s.engine, []) for s in self.origins]
 
@@ -149,7 +149,7 @@ class TableSource:
         if wanted not in self._tables:
             if self._may_be_told(wanted) and not self._is_counted(wanted):
                 self.prepare([conditions], target)
-            self._tables[wanted] = self._estimated(wanted)
+            self._tables[wanted] = self._estimate_table(wanted)
         return self._tables[wanted]
 
     def known_table(self, names: Sequence[str], target: str) -> Mean:
@@ -187,7 +187,7 @@ class TableSource:
             return False
         return len(names) <= 2 or math.prod(self.schema.shape(names)) <= MOST_CELLS
 
-    def _estimated(self, names: Sequence[str]) -> Mean | None:
+    def _estimate_table(self, names: Sequence[str]) -> Mean | None:
         if not self._may_be_told(names):
             return None
         counted = zip(self.origins, self._engines, strict=bool(self._engines))
@@ -228,23 +228,23 @@ class TableSubgroup:
     def _table(self, names: Sequence[str]) -> Mean | None:
         return self.source.table(self._conditions, names, self.target)
 
-    def _wanted(self, table: Mean, names: Sequence[str]) -> Wanted:
+    def _wanted_cells(self, table: Mean, names: Sequence[str]) -> Wanted:
         return Wanted.within(self.source.schema, table.names, names, self.path)
 
     def _covariance(self, table: Mean, names: Sequence[str], sampling: Sampling) -> Array:
-        return table.numbers_covariance(self._wanted(table, names), sampling)
+        return table.numbers_covariance(self._wanted_cells(table, names), sampling)
 
     def shares(self) -> ClassShares:
         classes, size = self._table([self.target]), self._table([]) if self.path else None
         if classes is None or (self.path and size is None):
             raise NotEstimable(f"{', '.join([*self.path, self.target])} are never asked together.")
-        own = classes.numbers(self._wanted(classes, [self.target]))
+        own = classes.numbers(self._wanted_cells(classes, [self.target]))
         covariance, disguise = (
             self._covariance(classes, [self.target], each) for each in ("population", "respondents")
         )
         if size is None:
             return ClassShares(1.0, 0.0, 0.0, own, covariance, disguise)
-        whole = float(size.numbers(self._wanted(size, []))[0])
+        whole = float(size.numbers(self._wanted_cells(size, []))[0])
         errors = [float(self._covariance(size, [], each)[0, 0]) for each in ("population", "respondents")]
         return ClassShares(whole, max(errors[0], 0.0), max(errors[1], 0.0), own, covariance, disguise)
 
@@ -260,7 +260,7 @@ class TableSubgroup:
                 continue  # without errors nothing could be believed of it
             table = self._table(names)
             if table is not None:
-                shares = table.numbers(self._wanted(table, names))
+                shares = table.numbers(self._wanted_cells(table, names))
                 tables.append(AnswerTable(attribute, shares.reshape(attribute.size, -1), codes))
         return AnswerBreakdown.of(tables)
 

@@ -47,23 +47,23 @@ def checked_length(length: int) -> None:
 @cache
 def members(length: int) -> NDArray[np.bool_]:
     """``members[sub, j]``: whether the j-th answer is in each sub-itemset."""
-    return _shared((np.arange(1 << length)[:, None] >> np.arange(length)) % 2 == 1)
+    return _read_only((np.arange(1 << length)[:, None] >> np.arange(length)) % 2 == 1)
 
 
 @cache
-def contained(length: int) -> NDArray[np.bool_]:
+def containment(length: int) -> NDArray[np.bool_]:
     """``contained[a, b]``: whether sub-itemset a lies within b."""
     numbers = np.arange(1 << length)
-    return _shared((numbers[:, None] & ~numbers[None, :]) == 0)
+    return _read_only((numbers[:, None] & ~numbers[None, :]) == 0)
 
 
-def _shared(table: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _read_only(table: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """A table that all callers look at, so that none may change it."""
     table.flags.writeable = False
     return table
 
 
-def picked(positions: Sequence[int], length: int) -> NDArray[np.int64]:
+def numbers_within(positions: Sequence[int], length: int) -> NDArray[np.int64]:
     """For each sub-itemset its number when only these positions are looked at."""
     inside = members(length)[:, list(positions)]
     return inside @ (1 << np.arange(len(positions)))

@@ -141,7 +141,7 @@ def share_law(
 
     `near` is what a distribution near the estimate makes one expect.
     """
-    of = _contributed(parts)
+    of = _cell_squares(parts)
     least, _ = _mistaken(parts)
     others = near.public - near.share
     # Whoever does not give the public answers contributes nothing.
@@ -166,8 +166,8 @@ def hinges_on_public(parts: Sequence[PartSquares]) -> bool:
 
 def _mistaken(parts: Sequence[PartSquares]) -> tuple[Array, Array]:
     """The least and the most that those contribute who give the public answers of a cell and are not of it."""
-    least = _missed(parts, [None if part.is_clear else part.least for part in parts], np.minimum)
-    return least, _missed(parts, [None if part.is_clear else part.most for part in parts], np.maximum)
+    least = _extreme_when_missed(parts, [None if part.is_clear else part.least for part in parts], np.minimum)
+    return least, _extreme_when_missed(parts, [None if part.is_clear else part.most for part in parts], np.maximum)
 
 
 def possible_square(parts: Sequence[PartSquares], share: Array, square: Array) -> Array:
@@ -175,19 +175,19 @@ def possible_square(parts: Sequence[PartSquares], share: Array, square: Array) -
 
     Few reports, or reports that are all alike, do not make it vanish.
     """
-    of = _contributed(parts)
+    of = _cell_squares(parts)
     return np.clip(square, share * of.inside + (1 - share) * of.least, share * of.inside + (1 - share) * of.most)
 
 
-def _contributed(parts: Sequence[PartSquares]) -> Contributed:
+def _cell_squares(parts: Sequence[PartSquares]) -> Contributed:
     """Squares of contributions to the cells of a table, from those of its groups."""
-    least = _missed(parts, [part.least for part in parts], np.minimum)
-    most = _missed(parts, [part.most for part in parts], np.maximum)
+    least = _extreme_when_missed(parts, [part.least for part in parts], np.minimum)
+    most = _extreme_when_missed(parts, [part.most for part in parts], np.maximum)
     _, mistaken = _mistaken(parts)
     return Contributed(outer_product([part.inside for part in parts]), least, most, mistaken, mistaken)
 
 
-def _missed(
+def _extreme_when_missed(
     parts: Sequence[PartSquares], missing: Sequence[Array | None], best: Callable[[Array, Array], Array]
 ) -> Array:
     """The least or most of all products of one number a group, met or missed, in which some group misses.

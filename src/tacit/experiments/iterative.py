@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.design import Front, FrontPoint
-from tacit.estimation.likelihood import accelerated
+from tacit.estimation.likelihood import accelerate
 from tacit.experiments.registry import PublishedComparison, StudyTable
 
 Matrix = NDArray[np.float64]
@@ -68,4 +68,4 @@ def most_likely(matrix: Matrix, shares: Matrix) -> Matrix:
         return truth * gain, float(shares[seen] @ np.log(expected[seen])), float(gain.max() - 1)
 
     n_answers = matrix.shape[1]
-    return accelerated(np.full(n_answers, 1 / n_answers), update, TOLERANCE, 5000).distribution
+    return accelerate(np.full(n_answers, 1 / n_answers), update, TOLERANCE, 5000).distribution

@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 from tacit.count.protocol import Source
 from tacit.count.sources import ReportSource, sources, true_schema
 from tacit.errors import InvalidInput, UnknownName
-from tacit.joint.evidence import WholeReports, distinct_rows, thinned, whole_reports
+from tacit.joint.evidence import WholeReports, distinct_rows, thin_counts, whole_reports
 from tacit.joint.pairs import PairSources, pair_tables
 from tacit.joint.result import JointModel, ModelShare, ModelTable, PairMisfit
-from tacit.joint.selection import ModelCandidate, ModelSearch, RecordModel, chosen, refined
+from tacit.joint.selection import ModelCandidate, ModelSearch, RecordModel, rank_models, refine_model
 from tacit.schema import Schema
 from tacit.table import Table
 
@@ -88,7 +88,7 @@ def fit_joint(
     >>> joint.predict("coughs", {"smokes": "yes"})["yes"] > 0.9
     True
     """
-    _checked(models, classes, starts)
+    _check_options(models, classes, starts)
     origins = sources(reports)
     schema = _schema(reports, origins)
     rng = np.random.default_rng(seed)
@@ -101,9 +101,9 @@ def fit_joint(
     compared = _parts(asked, schema, COMPARED_NUMBERS, rng)
     on_share(0.05)
     search = ModelSearch(tuple(models), classes, starts, rng, lambda share: on_share(0.05 + 0.7 * share))
-    candidates = chosen(compared, schema, search)
+    candidates = rank_models(compared, schema, search)
     on_share(0.8)
-    model, converged = refined(candidates[0].model, fitted)
+    model, converged = refine_model(candidates[0].model, fitted)
     on_share(1.0)
     people = tuple((part.questionnaire, int(part.people)) for part in fitted)
     return JointModel(
@@ -126,7 +126,7 @@ def _schema(reports: ReportSource | Sequence[ReportSource], origins: Sequence[So
     return schema.select(dict.fromkeys([*order, *schema.names]))
 
 
-def _checked(models: Sequence[str], classes: int, starts: int) -> None:
+def _check_options(models: Sequence[str], classes: int, starts: int) -> None:
     for kind in models:
         if kind not in KINDS:
             raise UnknownName("Model", str(kind), KINDS)
@@ -146,7 +146,7 @@ def _parts(stored: Sequence[Stored], schema: Schema, numbers: int, rng: np.rando
     made = []
     for source, table, counts in stored:
         enough = max(FEWEST_COMPARED, numbers // _numbers_a_report(source, schema))
-        kept = counts if len(counts) <= enough else thinned(counts, enough, rng)
+        kept = counts if len(counts) <= enough else thin_counts(counts, enough, rng)
         rows = np.flatnonzero(kept)
         made.append(whole_reports(source.questionnaire, schema, table.rows(rows), kept[rows].astype(np.float64)))
     return made

@@ -118,7 +118,7 @@ def _widest(branches: Branches) -> int:
 
 
 @unlocked_kernel
-def _summed(logs: Float, scales: Float) -> tuple[float, float]:
+def _sum_logarithms(logs: Float, scales: Float) -> tuple[float, float]:
     """The largest logarithm of terms that count, and the scaled sum of all terms in its units."""
     top = -np.inf
     for t in range(logs.shape[0]):
@@ -166,8 +166,8 @@ def propagate(
     prior_counts, prior_answers = _priors(tables, branches)
     for row in range(n_rows):
         for t in range(n_terms):
-            _gathered(evidence[row, t], free[t], weights, tables, branches, inner[t], message[t], logs[t])
-        top, whole = _summed(logs, scales[row])
+            _gather_evidence(evidence[row, t], free[t], weights, tables, branches, inner[t], message[t], logs[t])
+        top, whole = _sum_logarithms(logs, scales[row])
         if whole <= 0.0:
             reached[row] = -np.inf
             continue
@@ -199,7 +199,7 @@ def propagate(
 
 
 @unlocked_kernel
-def _gathered(
+def _gather_evidence(
     evidence: Float,
     free: bool,
     weights: Float,

@@ -40,7 +40,7 @@ class Climb(Generic[Model]):
     converged: bool
 
 
-def climbed(
+def climb(
     start: Model,
     step: Callable[[Model], tuple[Model, float]],
     *,
@@ -57,7 +57,7 @@ def climbed(
     used = 1
     while used < most_steps:
         second, middle = step(after)
-        jump = extrapolated(model, after, second)
+        jump = extrapolate(model, after, second)
         landed, top = step(jump)
         used += 2
         if not top >= middle - ROUNDING:
@@ -69,7 +69,7 @@ def climbed(
     return Climb(model, height, used, converged=False)
 
 
-def extrapolated(start: Model, first: Model, second: Model) -> Model:
+def extrapolate(start: Model, first: Model, second: Model) -> Model:
     """Where two steps of EM seem to lead, every distribution inside its simplex."""
     jumps = leaps(start.arrays, first.arrays, second.arrays)
     return start.with_arrays([jump / jump.sum(axis=-1, keepdims=True) for jump in jumps])

@@ -9,7 +9,7 @@ import numpy as np
 
 from tacit.channel.codes import Array, Codes
 from tacit.joint._class_kernels import cell_sums, expectation, row_products, row_shares
-from tacit.joint.ascent import ARRIVED, MOST_STEPS, Climb, climbed, twice
+from tacit.joint.ascent import ARRIVED, MOST_STEPS, Climb, climb, twice
 from tacit.joint.evidence import GroupReports, WholeReports
 from tacit.joint.products import Turn
 
@@ -176,7 +176,7 @@ def fit_classes(
     most_steps: int = MOST_STEPS,
 ) -> Climb[LatentClasses]:
     """The likeliest latent classes that climbing from `start` leads to."""
-    return climbed(start, lambda model: class_step(model, parts, prior), arrived=arrived, most_steps=most_steps)
+    return climb(start, lambda model: class_step(model, parts, prior), arrived=arrived, most_steps=most_steps)
 
 
 def split(model: LatentClasses, rng: np.random.Generator, apart: float = SPLIT) -> LatentClasses:

@@ -83,7 +83,7 @@ class WholeReports:
 
     @cached_property
     def crossing(self) -> Crossing:
-        return crossed([group.kinds for group in self.groups], [group.law.n_reports for group in self.groups])
+        return cross_groups([group.kinds for group in self.groups], [group.law.n_reports for group in self.groups])
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +99,7 @@ class Crossing:
     n_cells: int
 
 
-def crossed(kinds: Sequence[NDArray[np.intp]], sizes: Sequence[int]) -> Crossing:
+def cross_groups(kinds: Sequence[NDArray[np.intp]], sizes: Sequence[int]) -> Crossing:
     """Greedily cross groups, small ones first, while the crossed cells stay few."""
     n_rows = len(kinds[0])
     limit = max(CROSSED_CELLS, n_rows // 16)
@@ -196,7 +196,7 @@ def batches(engine: CountEngine) -> Iterator[tuple[Table, NDArray[np.int64]]]:
         yield part, np.ones(part.n_rows, dtype=np.int64)
 
 
-def thinned(counts: NDArray[np.int64], people: int, rng: np.random.Generator) -> NDArray[np.int64]:
+def thin_counts(counts: NDArray[np.int64], people: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """How often each distinct report is among `people` drawn from all of them without replacement."""
     if counts.sum() <= people:
         return counts

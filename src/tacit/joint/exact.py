@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.channel.codes import Array, Codes, joint_codes, split_codes
-from tacit.joint.ascent import ARRIVED, MOST_STEPS, Climb, climbed
+from tacit.joint.ascent import ARRIVED, MOST_STEPS, Climb, climb
 from tacit.joint.evidence import WholeReports
 from tacit.joint.laws import MOST_CHANCES
 
@@ -93,11 +93,11 @@ class ExactTable:
             together = np.repeat(self.probabilities[None, :], rows.stop - rows.start, axis=0)
             shaped = together.reshape(-1, *self.shape)
             for attributes, matrix, kinds in laws:
-                shaped *= _placed(matrix[kinds[rows]], attributes, self.shape)
+                shaped *= _place_axes(matrix[kinds[rows]], attributes, self.shape)
             yield together
 
 
-def _placed(matrix: Array, attributes: tuple[int, ...], shape: tuple[int, ...]) -> Array:
+def _place_axes(matrix: Array, attributes: tuple[int, ...], shape: tuple[int, ...]) -> Array:
     """A group's chances with one axis for every attribute of the table, those of others of length one."""
     table = matrix.reshape(-1, *(shape[j] for j in attributes))
     order = np.argsort(attributes)
@@ -176,4 +176,4 @@ def fit_table(
 ) -> Climb[ExactTable]:
     """The likeliest table; its likelihood has no other summit, so the start decides only how soon it is reached."""
     tables = [Tabled(part, start.shape) for part in parts]
-    return climbed(start, lambda model: table_step(model, tables, prior), arrived=arrived, most_steps=most_steps)
+    return climb(start, lambda model: table_step(model, tables, prior), arrived=arrived, most_steps=most_steps)

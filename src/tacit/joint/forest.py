@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tacit.channel.codes import Array, Codes
 from tacit.joint._forest_kernels import Branches, likeliest, propagate
-from tacit.joint.ascent import ARRIVED, MOST_STEPS, Climb, climbed, twice
+from tacit.joint.ascent import ARRIVED, MOST_STEPS, Climb, climb, twice
 from tacit.joint.classes import SPLIT, log_sum
 from tacit.joint.evidence import WholeReports
 from tacit.joint.laws import LawTerm
@@ -113,11 +113,11 @@ class Forest:
 
     def report_logs(self, part: WholeReports) -> Array:
         """Log-likelihood of each report."""
-        return np.concatenate([chunk.logs for chunk in self._propagated(part)])
+        return np.concatenate([chunk.logs for chunk in self._propagate_part(part)])
 
     def answers(self, part: WholeReports) -> list[Array]:
         """Posterior of each answer of every attribute, ``(rows, answers)``."""
-        wide = np.concatenate([made.answers for made in self._propagated(part)])
+        wide = np.concatenate([made.answers for made in self._propagate_part(part)])
         layout = self._layout
         places = {j: slice(layout.branches.slots[i], layout.branches.slots[i + 1]) for i, j in enumerate(layout.order)}
         return [np.maximum(wide[:, places[j]], 0.0) for j in range(len(self.tables))]
@@ -150,7 +150,7 @@ class Forest:
             tables.append(table[:, rows][:, :, columns])
         return Forest(self.weights, self.parents, tuple(tables))
 
-    def _propagated(self, part: WholeReports) -> Iterator[_Propagated]:
+    def _propagate_part(self, part: WholeReports) -> Iterator[_Propagated]:
         for evidence in gathered_evidence(self, part):
             yield self.propagated(evidence)
 
@@ -301,7 +301,7 @@ def fit_forest(
 ) -> Climb[Forest]:
     """The likeliest forest of the same branches that climbing from `start` leads to."""
     evidence = [chunk for part in parts for chunk in gathered_evidence(start, part)]
-    return climbed(start, lambda model: forest_step(model, evidence, prior), arrived=arrived, most_steps=most_steps)
+    return climb(start, lambda model: forest_step(model, evidence, prior), arrived=arrived, most_steps=most_steps)
 
 
 def split_forest(model: Forest, rng: np.random.Generator, apart: float = SPLIT) -> Forest:
@@ -328,7 +328,7 @@ def branches(information: Array) -> tuple[int, ...]:
     return tuple(parents)
 
 
-def planted(parents: Sequence[int], pair_table: Sequence[Sequence[Array]], shares: Sequence[Array]) -> Forest:
+def plant_forest(parents: Sequence[int], pair_table: Sequence[Sequence[Array]], shares: Sequence[Array]) -> Forest:
     """The forest with these branches whose pairs of neighbours have the given tables, as far as they are positive."""
     tables = []
     for j, parent in enumerate(parents):

@@ -18,7 +18,7 @@ def distinct(columns: Sequence[Codes]) -> tuple[NDArray[np.intp], NDArray[np.int
     codes = np.zeros(len(columns[0]), dtype=np.int64)
     kinds = 1
     for column in columns:
-        numbers, size = _numbered(column)
+        numbers, size = _number_entries(column)
         if kinds * size > LARGEST_CODE:
             codes = np.unique(codes, return_inverse=True)[1].reshape(-1)
             kinds = len(codes)
@@ -27,7 +27,7 @@ def distinct(columns: Sequence[Codes]) -> tuple[NDArray[np.intp], NDArray[np.int
     return first, kind.reshape(-1)
 
 
-def _numbered(column: Codes) -> tuple[NDArray[np.int64], int]:
+def _number_entries(column: Codes) -> tuple[NDArray[np.int64], int]:
     """The kinds of one column's entries, numbered."""
     if column.ndim == 1:
         return column.astype(np.int64), int(column.max(initial=0)) + 1

@@ -55,7 +55,7 @@ def starting_shares(counted: PairSources, schema: Schema) -> list[Array]:
 
 def _shares(counted: PairSources, name: str, size: int) -> Array:
     uniform = np.full(size, 1 / size)
-    estimated = _estimated(counted, [name])
+    estimated = _estimate_pair(counted, [name])
     if estimated is None:
         return uniform
     trust = 1 / (1 + (estimated.standard_errors.max() / HALF_TRUSTED) ** 2)
@@ -69,7 +69,7 @@ def pair_tables(counted: PairSources, schema: Schema) -> dict[tuple[int, int], T
         return {}
     named = {}
     for i, j in small_pairs(schema):
-        table = _estimated(counted, [schema.names[i], schema.names[j]])
+        table = _estimate_pair(counted, [schema.names[i], schema.names[j]])
         if table is not None:
             named[i, j] = table
     return named
@@ -82,7 +82,7 @@ def small_pairs(schema: Schema) -> list[tuple[int, int]]:
     return [(i, j) for i, j in pairs if sizes[i] * sizes[j] <= MOST_PAIR_CELLS]
 
 
-def _estimated(counted: PairSources, names: list[str]) -> TableEstimate | None:
+def _estimate_pair(counted: PairSources, names: list[str]) -> TableEstimate | None:
     try:
         return estimate(counted, names)
     except TacitError:  # nothing can be estimated, at theta = 1/2 say; the fit goes on all the same

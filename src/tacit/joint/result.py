@@ -16,7 +16,7 @@ from tacit.count.sources import ReportSource, sources
 from tacit.display import Told, told_errors, with_error
 from tacit.errors import InvalidInput
 from tacit.joint.evidence import BATCH_ROWS, Known, WholeReports, batches, laid_out, whole_reports
-from tacit.joint.selection import ModelCandidate, RecordModel, refined
+from tacit.joint.selection import ModelCandidate, RecordModel, refine_model
 from tacit.randomness import SeededRandomness
 from tacit.reports import Reports
 from tacit.schema import Attribute, Schema
@@ -160,7 +160,7 @@ class JointModel(Told):
             Probabilities with one axis for each attribute.
         """
         names = [attributes] if isinstance(attributes, str) else list(attributes)
-        self._checked(names)
+        self._check_names(names)
         conditions = self._codes(given or {}, names)
         probabilities = self._conditional(self.model, names, conditions)
         errors = None
@@ -198,7 +198,7 @@ class JointModel(Told):
         for name, answers in where.items():
             wanted = [answers] if isinstance(answers, str) else list(answers)
             masks.append([self.schema[name].encode(answer) for answer in wanted])
-        self._checked(names)
+        self._check_names(names)
         conditions = self._codes(given or {}, names)
 
         def of(model: RecordModel) -> float:
@@ -336,7 +336,7 @@ class JointModel(Told):
 
     # What the methods above have in common.
 
-    def _checked(self, names: Sequence[str]) -> None:
+    def _check_names(self, names: Sequence[str]) -> None:
         if not names:
             raise InvalidInput("Say which attributes are wanted.")
         if len(set(names)) < len(names):
@@ -354,7 +354,7 @@ class JointModel(Told):
         return {name: self.schema[name].encode(answer) for name, answer in given.items()}
 
     def _conditional(self, model: RecordModel, names: Sequence[str], given: Mapping[str, int]) -> Array:
-        self._checked([*names, *given])
+        self._check_names([*names, *given])
         places = [self.schema.names.index(name) for name in (*names, *given)]
         within: tuple[Any, ...] = (..., *given.values())
         table: Array = np.asarray(model.marginal(places)[within])
@@ -379,18 +379,19 @@ class JointModel(Told):
                 yield part.known(told, self.schema.shape()) if told else part
 
     @cached_property
-    def _bootstrapped(self) -> dict[tuple[int, int], list[RecordModel]]:
+    def _bootstrap_models(self) -> dict[tuple[int, int], list[RecordModel]]:
         return {}
 
     def _refits(self, replicates: int, seed: int) -> list[RecordModel]:
         """The model fitted again to reports that were simulated from it."""
         if not (isinstance(replicates, int) and replicates >= 2):
             raise InvalidInput(f"A bootstrap needs a whole number of at least 2 refits, not {replicates!r}.")
-        held = self._bootstrapped
+        held = self._bootstrap_models
         if (replicates, seed) not in held:
             rng = np.random.default_rng(seed)
             held[replicates, seed] = [
-                refined(self.model, simulated(self.model, self.schema, self.groups, rng))[0] for _ in range(replicates)
+                refine_model(self.model, simulate_reports(self.model, self.schema, self.groups, rng))[0]
+                for _ in range(replicates)
             ]
         return held[replicates, seed]
 
@@ -412,7 +413,7 @@ def _nobody(schema: Schema, known: Known) -> WholeReports:
     return WholeReports(everything, blank, np.ones(1), ()).known(known, schema.shape())
 
 
-def simulated(
+def simulate_reports(
     model: RecordModel, schema: Schema, groups: Sequence[tuple[Questionnaire, int]], rng: np.random.Generator
 ) -> list[WholeReports]:
     """As many reports of each questionnaire as there were, from people drawn from the model."""

@@ -16,7 +16,7 @@ from tacit.joint.ascent import Climb
 from tacit.joint.classes import LatentClasses, fit_classes, random_classes, split
 from tacit.joint.evidence import WholeReports
 from tacit.joint.exact import MOST_RECORDS, ExactTable, Tabled, fit_table
-from tacit.joint.forest import Forest, branches, fit_forest, n_terms, planted, split_forest
+from tacit.joint.forest import Forest, branches, fit_forest, n_terms, plant_forest, split_forest
 from tacit.joint.pairs import PairSources, information, pair_tables, small_pairs, starting_shares
 from tacit.joint.products import ProductLaw, Turn
 from tacit.schema import Schema
@@ -92,22 +92,22 @@ class ModelSearch:
     on_share: Callable[[float], None] = lambda share: None
 
 
-def chosen(parts: Sequence[WholeReports], schema: Schema, search: ModelSearch) -> list[ModelCandidate]:
+def rank_models(parts: Sequence[WholeReports], schema: Schema, search: ModelSearch) -> list[ModelCandidate]:
     """Every candidate, fitted without the held-out reports, the likeliest first."""
     held = [search.rng.binomial(part.counts.astype(np.int64), HELD_OUT).astype(np.float64) for part in parts]
     learning = [part.weighed(part.counts - out) for part, out in zip(parts, held, strict=True)]
     testing = [part.weighed(out) for part, out in zip(parts, held, strict=True)]
-    tried = list(_tried(learning, testing, schema, search))
+    tried = list(_fit_candidates(learning, testing, schema, search))
     if not tried:
         raise InvalidInput(
             f"No {' and no '.join(search.kinds)} can be fitted to these reports: an exact table needs at most "
             f"{MOST_RECORDS:,} possible records, a tree attributes that are disguised one by one or in small groups. Ask "
             "for 'classes' too."
         )
-    return _ranked(tried, testing)
+    return _rank_candidates(tried, testing)
 
 
-def _tried(
+def _fit_candidates(
     learning: Sequence[WholeReports], testing: Sequence[WholeReports], schema: Schema, search: ModelSearch
 ) -> Iterator[ModelCandidate]:
     counted = PairSources.of(learning)
@@ -144,7 +144,7 @@ def mean_log(model: RecordModel, parts: Sequence[WholeReports]) -> float:
     return total / max(people, 1.0)
 
 
-def _ranked(tried: Sequence[ModelCandidate], testing: Sequence[WholeReports]) -> list[ModelCandidate]:
+def _rank_candidates(tried: Sequence[ModelCandidate], testing: Sequence[WholeReports]) -> list[ModelCandidate]:
     """The candidates by their held-out likelihood, with how far each is behind the best and how surely."""
     ranked = sorted(tried, key=lambda candidate: -candidate.held_out)
     counts = np.concatenate([part.counts for part in testing])
@@ -203,7 +203,7 @@ def _grown_classes(
 
 def _climbed_again(climb: Climb[LatentClasses], parts: Sequence[WholeReports]) -> Climb[LatentClasses]:
     """The climb, or one from its mirror image where that is likelier."""
-    model, is_turned = unturned(climb.model, parts)
+    model, is_turned = likeliest_mirror(climb.model, parts)
     if not is_turned:
         return climb
     return fit_classes(model, parts, prior=PRIOR_PEOPLE, arrived=TRIED_ARRIVED, most_steps=TRIED_STEPS)
@@ -223,7 +223,7 @@ def turns(parts: Sequence[WholeReports]) -> list[tuple[tuple[int, ...], Turn]]:
 Mirrored = TypeVar("Mirrored", LatentClasses, Forest)
 
 
-def unturned(model: Mirrored, parts: Sequence[WholeReports]) -> tuple[Mirrored, bool]:
+def likeliest_mirror(model: Mirrored, parts: Sequence[WholeReports]) -> tuple[Mirrored, bool]:
     """The likeliest of a model and its mirror images, and whether it is one of them.
 
     They are compared as they stand: the difference then is that of the coins alone, which near one half is less than
@@ -279,7 +279,7 @@ def _trees(
 ) -> Iterator[ModelCandidate]:
     """Trees along the branches that estimated pairs show, and that the classes' pairs show; then mixtures of the better."""
     tried: list[ModelCandidate] = []
-    for start in _planted(counted, schema, shares, classes.model):
+    for start in _starting_forests(counted, schema, shares, classes.model):
         if all(start.parents != other.model.parents for other in tried if isinstance(other.model, Forest)):
             tried.append(_fitted_forest(start, learning, testing))
     if not tried:
@@ -298,13 +298,15 @@ def _trees(
 
 def _fitted_forest(start: Forest, learning: Sequence[WholeReports], testing: Sequence[WholeReports]) -> ModelCandidate:
     climb = fit_forest(start, learning, prior=PRIOR_PEOPLE, arrived=TREE_ARRIVED, most_steps=TREE_STEPS)
-    model, is_turned = unturned(climb.model, learning)
+    model, is_turned = likeliest_mirror(climb.model, learning)
     if is_turned:
         climb = fit_forest(model, learning, prior=PRIOR_PEOPLE, arrived=TREE_ARRIVED, most_steps=TREE_STEPS)
     return ModelCandidate(climb.model, mean_log(climb.model, testing), converged=climb.converged)
 
 
-def _planted(counted: PairSources, schema: Schema, shares: Sequence[Array], like: RecordModel) -> Iterator[Forest]:
+def _starting_forests(
+    counted: PairSources, schema: Schema, shares: Sequence[Array], like: RecordModel
+) -> Iterator[Forest]:
     """Forests to start from: branches and tables of estimated pairs, and those of a fitted model."""
     n = len(schema)
     fitted = {(i, j): like.marginal([i, j]) for i, j in small_pairs(schema)}
@@ -319,19 +321,21 @@ def _planted(counted: PairSources, schema: Schema, shares: Sequence[Array], like
         if (gain > 0).any():
             both = {**own, **{(j, i): pair.T for (i, j), pair in own.items()}}
             pairs = [[both.get((i, j), np.empty(0)) for j in range(n)] for i in range(n)]
-            yield planted(branches(gain), pairs, shares)
+            yield plant_forest(branches(gain), pairs, shares)
 
 
-def refined(model: RecordModel, parts: Sequence[WholeReports], steps: int = FINAL_STEPS) -> tuple[RecordModel, bool]:
+def refine_model(
+    model: RecordModel, parts: Sequence[WholeReports], steps: int = FINAL_STEPS
+) -> tuple[RecordModel, bool]:
     """The chosen model, fitted to all reports, and whether it arrived."""
     if isinstance(model, LatentClasses):
         climb = fit_classes(model, parts, prior=PRIOR_PEOPLE, arrived=FINAL_ARRIVED, most_steps=steps)
-        return unturned(climb.model, parts)[0], climb.converged
+        return likeliest_mirror(climb.model, parts)[0], climb.converged
     if isinstance(model, Forest):
         grove = fit_forest(
             model, parts, prior=PRIOR_PEOPLE, arrived=TRIED_ARRIVED, most_steps=min(steps, 2 * TREE_STEPS)
         )
-        return unturned(grove.model, parts)[0], grove.converged
+        return likeliest_mirror(grove.model, parts)[0], grove.converged
     assert isinstance(model, ExactTable)
     shares = [model.marginal([j]) for j in range(len(model.shape))]
     prior = table_prior(shares, sum(part.people for part in parts))

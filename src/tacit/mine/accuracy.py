@@ -161,7 +161,7 @@ def disguised_accuracy(
     asked = predictor(classifier, true_schema(origins), target, attributes)
     asking = _asking_all(origins, asked)
     if is_weighted(asking):
-        return _weighted(asking, Confusion(asked), sampling)
+        return _weighted_accuracy(asking, Confusion(asked), sampling)
     by_source = [row_contributions(source, Confusion(asked), draws=draws, seed=seed) for source in asking]
     weights = np.array([source_weight(source, asked) if len(asking) > 1 else 1.0 for source in asking])
     return _pooled_accuracy(asked.target.answers, by_source, weights / weights.sum(), sampling)
@@ -214,7 +214,7 @@ def _pooled_accuracy(
     return _accuracy(classes, mean, np.sum(spread, axis=0), n_reports, sampling, by_source[0].method, "counted")
 
 
-def _weighted(asking: Sequence[Source], confusion: Confusion, sampling: Sampling) -> AccuracyEstimate:
+def _weighted_accuracy(asking: Sequence[Source], confusion: Confusion, sampling: Sampling) -> AccuracyEstimate:
     """From weighted tallies: the cells of the confusion are numbers that are wanted of one table."""
     if sampling != "population":
         raise InvalidInput("Weights are for the accuracy in a population: sampling 'population'.")
@@ -236,7 +236,7 @@ def _accuracy(
 ) -> AccuracyEstimate:
     size = (len(classes), len(classes))
     diagonal = np.eye(len(classes)).reshape(-1)
-    balanced, gradient = _balanced(mean.reshape(size))
+    balanced, gradient = _balanced_accuracy(mean.reshape(size))
     return AccuracyEstimate(
         classes,
         float(diagonal @ mean),
@@ -252,7 +252,7 @@ def _accuracy(
     )
 
 
-def _balanced(confusion: Array) -> tuple[float, Array]:
+def _balanced_accuracy(confusion: Array) -> tuple[float, Array]:
     """The mean over classes of the share found of each, and its gradient in the cells; not a number without people."""
     people = confusion.sum(axis=1)
     if (people <= 0).any():

@@ -79,7 +79,7 @@ def _single_answers(supports: Supports, threshold: Threshold, tried: list[Candid
     level, reasons = supports.known({(name,): codes[:, None] for name, codes in every.items()})
     if reasons:
         raise NotEstimable(reasons[0])
-    singles = _estimated(supports, level)
+    singles = _estimate_level(supports, level)
     tried.extend(singles.values())
     kept = {names: threshold.extended(candidates) for names, candidates in singles.items()}
     kept = {names: candidates for names, candidates in kept.items() if len(candidates.codes)}
@@ -87,7 +87,7 @@ def _single_answers(supports: Supports, threshold: Threshold, tried: list[Candid
     return kept
 
 
-def _estimated(supports: Supports, level: Level) -> dict[Names, Candidates]:
+def _estimate_level(supports: Supports, level: Level) -> dict[Names, Candidates]:
     """Everything of one length, counted in one go."""
     supports.prepare(level)
     return {names: Candidates(names, level[names], *both) for names, both in supports.level_estimates(level).items()}
@@ -100,10 +100,10 @@ def _next_level(
     tried: list[Candidates],
     unknown: list[str],
 ) -> dict[Names, Candidates]:
-    wanted, reasons = supports.known(dict(_joined(supports, below)))
+    wanted, reasons = supports.known(dict(_longer_itemsets(supports, below)))
     unknown.extend(reasons)
     level = {}
-    for names, candidates in _estimated(supports, wanted).items():
+    for names, candidates in _estimate_level(supports, wanted).items():
         tried.append(candidates)
         kept = threshold.extended(candidates)
         if len(kept.codes):
@@ -111,7 +111,7 @@ def _next_level(
     return level
 
 
-def _joined(supports: Supports, below: dict[Names, Candidates]) -> Iterator[tuple[Names, Codes]]:
+def _longer_itemsets(supports: Supports, below: dict[Names, Candidates]) -> Iterator[tuple[Names, Codes]]:
     """Itemsets one answer longer whose every sub-itemset was kept, by their attributes."""
     order = supports.schema.names
     kept = {names: np.sort(keys(part.codes, supports.schema.shape(names))) for names, part in below.items()}
@@ -121,7 +121,7 @@ def _joined(supports: Supports, below: dict[Names, Candidates]) -> Iterator[tupl
             longer = (*names, last)
             parts = [longer[:at] + longer[at + 1 :] for at in range(len(longer))]
             if all(part in below for part in parts):
-                codes = _crossed(shorter.codes, last_answers[parts[0]])
+                codes = _cross_codes(shorter.codes, last_answers[parts[0]])
                 # Two answers that were kept make a pair; of longer itemsets every part must have been.
                 for at, part in enumerate(parts[:-1] if len(longer) > 2 else []):
                     others = [column for column in range(len(longer)) if column != at]
@@ -135,7 +135,7 @@ def _among(numbers: NDArray[np.int64], ascending: NDArray[np.int64]) -> NDArray[
     return ascending[np.minimum(places, len(ascending) - 1)] == numbers
 
 
-def _crossed(codes: Codes, answers: NDArray[np.int64]) -> Codes:
+def _cross_codes(codes: Codes, answers: NDArray[np.int64]) -> Codes:
     crossed = np.empty((len(codes), len(answers), codes.shape[1] + 1), dtype=np.int64)
     crossed[:, :, :-1], crossed[:, :, -1] = codes[:, None], answers
     return crossed.reshape(-1, codes.shape[1] + 1)

@@ -56,7 +56,7 @@ class AsIfTrueClassifier(ReportClassifier):
         self.estimator_ = clone(best_leaves() if self.estimator is None else self.estimator)
         if isinstance(self.estimator_, CategoricalNB):
             self.estimator_.set_params(min_categories=[attribute.size for attribute in self.inputs_])
-        self.estimator_.fit(self._coded(table), table[target].astype(np.int64))
+        self.estimator_.fit(self._estimator_inputs(table), table[target].astype(np.int64))
         return self
 
     def _looking_true(self, reports: ReportSource | Sequence[ReportSource]) -> Table:
@@ -72,7 +72,7 @@ class AsIfTrueClassifier(ReportClassifier):
             tables.append(rows.select(self.schema_.names))
         return Table.concatenate([Table(self.schema_, table.columns) for table in tables])
 
-    def _coded(self, table: Table) -> Any:
+    def _estimator_inputs(self, table: Table) -> Any:
         codes = np.stack([table[name] for name in self.inputs_.names], axis=1).astype(np.int64)
         if isinstance(self.estimator_, CategoricalNB):
             return codes
@@ -86,18 +86,18 @@ class AsIfTrueClassifier(ReportClassifier):
 
     def _predict_table(self, table: Table) -> tuple[NDArray[np.int64], Array]:
         shares = np.zeros((table.n_rows, self.target_.size))
-        shares[:, self.estimator_.classes_] = self.estimator_.predict_proba(self._coded(table))
+        shares[:, self.estimator_.classes_] = self.estimator_.predict_proba(self._estimator_inputs(table))
         return shares.argmax(axis=1), shares
 
     def to_text(self) -> str:
         """What was learned from what."""
         check_is_fitted(self)
-        return f"{_named(self.estimator_)}, learned from {self.n_reports_:,} reports as if they were true."
+        return f"{_estimator_name(self.estimator_)}, learned from {self.n_reports_:,} reports as if they were true."
 
     def to_document(self) -> dict[str, Any]:
         """What was fitted, for JSON."""
         check_is_fitted(self)
-        return {"as_if_true": _named(self.estimator_), "n_reports": self.n_reports_}
+        return {"as_if_true": _estimator_name(self.estimator_), "n_reports": self.n_reports_}
 
 
 class MajorityClassifier(ReportClassifier):
@@ -158,6 +158,6 @@ def best_leaves() -> GridSearchCV:
     return GridSearchCV(plain_tree(), {"min_samples_leaf": [1, 3, 10, 30, 100]}, cv=3)
 
 
-def _named(estimator: Any) -> str:
+def _estimator_name(estimator: Any) -> str:
     best = getattr(estimator, "best_estimator_", estimator)
     return str(type(best).__name__)

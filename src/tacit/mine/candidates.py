@@ -57,7 +57,7 @@ def as_candidate(model: Any, target: str | None) -> ReportClassifier:
     )
 
 
-def named(model: ReportClassifier) -> str:
+def model_name(model: ReportClassifier) -> str:
     """What a model is called in results."""
     if isinstance(model, AsIfTrueClassifier) and model.estimator is not None:
         return f"{type(model.estimator).__name__} as if true"

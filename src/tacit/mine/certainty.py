@@ -94,7 +94,7 @@ def in_order(candidates: Sequence[Candidates]) -> tuple[Candidates, ...]:
         return ()
     shares = np.concatenate([np.clip(part.supports, 0, 1) for part in candidates])
     weights = np.concatenate([1 / np.maximum(part.errors, 1e-12) ** 2 for part in candidates])
-    pairs = _nested(candidates)  # by length, so that parts are settled before what they are parts of
+    pairs = _nested_places(candidates)  # by length, so that parts are settled before what they are parts of
     smaller, larger = (np.concatenate([pair[side] for pair in pairs]) for side in (0, 1))
     for _ in range(ORDERING_ROUNDS):
         wrong = np.flatnonzero(shares[smaller] < shares[larger])
@@ -113,12 +113,12 @@ def in_order(candidates: Sequence[Candidates]) -> tuple[Candidates, ...]:
 _Places = NDArray[np.int64]
 
 
-def _nested(candidates: Sequence[Candidates]) -> list[tuple[_Places, _Places]]:
+def _nested_places(candidates: Sequence[Candidates]) -> list[tuple[_Places, _Places]]:
     """Places of itemsets one answer shorter and of those they are parts of, for each length, the shortest first."""
     none = np.zeros(0, dtype=np.int64)
     pairs, (below, places_below) = [(none, none)], (np.zeros((0, 0), dtype=np.int64), none)
     for length in sorted({len(part.names) for part in candidates}):
-        items, places = _stacked(candidates, length)
+        items, places = _stack_itemsets(candidates, length)
         if below.shape[1] == length - 1 and len(below):
             without = np.concatenate([np.delete(items, at, axis=1) for at in range(length)])
             numbers = _row_numbers(np.concatenate([below, without]))
@@ -131,7 +131,7 @@ def _nested(candidates: Sequence[Candidates]) -> list[tuple[_Places, _Places]]:
     return pairs
 
 
-def _stacked(candidates: Sequence[Candidates], length: int) -> tuple[_Places, _Places]:
+def _stack_itemsets(candidates: Sequence[Candidates], length: int) -> tuple[_Places, _Places]:
     """The itemsets of a length as rows of answers, each answer a number of its own, and their places among all."""
     names = list(dict.fromkeys(name for part in candidates for name in part.names))
     number = {name: place for place, name in enumerate(names)}

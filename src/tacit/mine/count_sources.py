@@ -11,7 +11,7 @@ import numpy as np
 from tacit.channel.codes import Codes
 from tacit.count.abilities import distinct_in_memory
 from tacit.count.protocol import Source
-from tacit.count.remembered import Remembered, remembered
+from tacit.count.remembered import Remembered, remember_tallies
 from tacit.count.sources import ReportSource, sources, true_schema
 from tacit.errors import InvalidInput
 from tacit.estimation.contributions import counted_contributions
@@ -78,7 +78,7 @@ def counted_subgroup(
         _checked_likelihood(origins, schema)
     if method == "auto" and _may_be_likely(origins, schema):
         # Both the estimate and the likelihood begin with the tally of whole reports.
-        origins = [remembered(origins[0], [columns_of(parts_for(origins[0].questionnaire, schema.names))])]
+        origins = [remember_tallies(origins[0], [columns_of(parts_for(origins[0].questionnaire, schema.names))])]
     subgroup = everybody(origins, schema, target, with_errors=with_errors)
     if method == "joint":
         return modelled_subgroup(fit_joint(Remembered(tuple(origins))), schema, target, subgroup, origins), "joint"
@@ -95,7 +95,7 @@ def modelled_subgroup(
     if isinstance(model, LatentClasses):
         rows = class_rows(joint.schema, model.weights, model.factors)
     else:
-        drawn = Table.from_codes(joint.schema, dict(zip(joint.schema.names, _drawn(joint), strict=True)))
+        drawn = Table.from_codes(joint.schema, dict(zip(joint.schema.names, _draw_records(joint), strict=True)))
         table, counts = distinct_in_memory(drawn, None, joint.schema.names)
         rows = record_rows(joint.schema, [table[name] for name in joint.schema.names], counts.astype(np.float64))
     subgroup = RowSubgroup.everybody(rows, target, schema.attributes, with_errors=False)
@@ -104,7 +104,7 @@ def modelled_subgroup(
     return OpenSubgroup(subgroup, max(MODEL_WORTH * effective_people(counted), 1.0), counted, public)
 
 
-def _drawn(joint: JointModel) -> list[Codes]:
+def _draw_records(joint: JointModel) -> list[Codes]:
     return joint.model.draw(DRAWN_RECORDS, np.random.default_rng(0))
 
 

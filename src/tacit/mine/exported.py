@@ -121,7 +121,7 @@ def _check_node(node: Any, schema: Schema, target: Attribute) -> None:
     target.encode(node["answer"])
     if "attribute" not in node:
         return
-    attribute = _asked(str(node["attribute"]), schema, target)
+    attribute = _document_attribute(str(node["attribute"]), schema, target)
     branches = node.get("branches")
     if not isinstance(branches, dict):
         raise InvalidInput(f"The node that looks at {attribute.name!r} has no branches.")
@@ -140,7 +140,7 @@ def _check_scores(scores: Mapping[str, Any], schema: Schema, target: Attribute) 
     if not isinstance(tables, dict):
         raise InvalidInput("The scores say nothing of any answer.")
     for name, table in tables.items():
-        attribute = _asked(name, schema, target)
+        attribute = _document_attribute(name, schema, target)
         if not isinstance(table, dict):
             raise InvalidInput(f"The scores of {name!r} are not by answer.")
         for answer, row in table.items():
@@ -157,7 +157,7 @@ def _check_row(row: Any, target: Attribute) -> None:
         )
 
 
-def _asked(name: str, schema: Schema, target: Attribute) -> Attribute:
+def _document_attribute(name: str, schema: Schema, target: Attribute) -> Attribute:
     if name == target.name:
         raise InvalidInput(
             f"The classifier uses {name!r}, which is what it should predict. Fit it without {name!r} and write it again "

@@ -114,11 +114,11 @@ class Sprout:
     attribute: str | None = None
     branches: list[tuple[Codes, Sprout]] = field(default_factory=list)
 
-    def grown(self) -> Node:
+    def to_node(self) -> Node:
         assert self.node is not None, "a sprout is looked at only when everything has grown"
         if self.attribute is None:
             return self.node
-        return self.node.split(self.attribute, tuple(Branch(codes, below.grown()) for codes, below in self.branches))
+        return self.node.split(self.attribute, tuple(Branch(codes, below.to_node()) for codes, below in self.branches))
 
 
 # A sprout, and how to get its subgroup: asked only when it is its turn, since a subgroup may be large.
@@ -143,7 +143,7 @@ class Grower:
                 waiting += [below] if below else []
             else:
                 waiting += [[each] for each in reversed(below)]
-        return root.grown()
+        return root.to_node()
 
     def _grow_together(self, batch: Sequence[Waiting]) -> list[Waiting]:
         """Make nodes of some sprouts; the sprouts below those that are split, with their subgroups."""
@@ -151,7 +151,7 @@ class Grower:
         splitting = [(subgroup, sprout) for subgroup, sprout in reached if self._is_to_split(subgroup, sprout)]
         if splitting:
             splitting[0][0].prepare([subgroup for subgroup, _ in splitting[1:]])
-        return [each for subgroup, sprout in splitting for each in self._branched(subgroup, sprout)]
+        return [each for subgroup, sprout in splitting for each in self._split_sprout(subgroup, sprout)]
 
     def _is_to_split(self, subgroup: Subgroup, sprout: Sprout) -> bool:
         """Whether the node, which is made here, may have branches."""
@@ -166,7 +166,7 @@ class Grower:
         sprout.node = self._node(shares, sprout.above)
         return self._may_split(sprout.node, shares, sprout.depth)
 
-    def _branched(self, subgroup: Subgroup, sprout: Sprout) -> list[Waiting]:
+    def _split_sprout(self, subgroup: Subgroup, sprout: Sprout) -> list[Waiting]:
         chosen = self._best_split(subgroup)
         if chosen is None or sprout.node is None:
             return []
@@ -271,7 +271,7 @@ def _ways(attribute: Attribute, allowed: Codes, splits: Splits) -> Iterator[tupl
                 yield some, rest
 
 
-def grown(subgroup: Subgroup, n_classes: int, rules: SplitRules, class_shares: Array | None = None) -> Node:
+def grow_tree(subgroup: Subgroup, n_classes: int, rules: SplitRules, class_shares: Array | None = None) -> Node:
     """The tree; where the distribution of the classes is known, every estimate is made to agree with it."""
     factors = np.ones(n_classes)
     if class_shares is not None:

@@ -164,7 +164,7 @@ class OpenQuestion:
 
     def _fingerprints(self, answer: str) -> list[int]:
         """The fingerprints of an answer's beginnings, one for each level."""
-        text = self._spelled(answer)
+        text = self._spell_answer(answer)
         return [fingerprint(text[:end]) for end in self.levels]
 
     def least_share(self, respondents: int, certainty: float = 0.95) -> float:
@@ -187,13 +187,13 @@ class OpenQuestion:
         holds, background = self.channel.holds, self.channel.background
         candidates = (len(self.characters) + 1) ** min(self.step, self.length)
         error = math.sqrt(background * (1 - background) * len(self.levels) / respondents) / (holds - background)
-        return min(1.0, NormalDist().inv_cdf(1 - (1 - _checked(certainty)) / candidates) * error)
+        return min(1.0, NormalDist().inv_cdf(1 - (1 - _check_certainty(certainty)) / candidates) * error)
 
     @cached_property
     def _hashing(self) -> Hashing:
         return Hashing(1 << FINGERPRINT_BITS, self.channel.program()["hash"]["buckets"])
 
-    def _spelled(self, answer: str) -> str:
+    def _spell_answer(self, answer: str) -> str:
         """The answer as it counts: small letters, cut to the length, filled up."""
         text = answer.lower()[: self.length]
         wrong = next((character for character in text if character not in self.characters), None)
@@ -223,7 +223,7 @@ class OpenQuestion:
         InvalidInput
             Where a column is missing or holds what no report shows, or the certainty is no chance.
         """
-        _checked(certainty)
+        _check_certainty(certainty)
         level_of, digits = self._read(reports)
         kept = [""]
         hitters: list[HeavyHitter] = []
@@ -286,7 +286,7 @@ class OpenQuestion:
         return level, self._hashing.digits(bucket, seed)
 
 
-def _checked(certainty: float) -> float:
+def _check_certainty(certainty: float) -> float:
     if not 0 < certainty < 1:
         raise InvalidInput(f"A certainty lies between 0 and 1, such as 0.95; it cannot be {certainty!r}.")
     return certainty

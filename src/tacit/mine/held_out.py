@@ -16,7 +16,7 @@ from tacit.joint import JointModel
 from tacit.joint.classes import LatentClasses
 from tacit.joint.evidence import whole_reports
 from tacit.joint.selection import mean_log
-from tacit.mine.tree import Node, predicted
+from tacit.mine.tree import Node, predict_rows
 from tacit.schema import Schema
 from tacit.table import Table
 
@@ -36,7 +36,7 @@ def tree_logs(trees: Sequence[Node], joint: JointModel, target: str, origins: Se
     for source in origins:
         if target not in source.questionnaire.attributes:
             continue  # such reports are as likely whatever the tree says
-        names = _covered(source, [name for name in joint.schema.names if name in used | {target}])
+        names = _covered_names(source, [name for name in joint.schema.names if name in used | {target}])
         if names is None or math.prod(joint.schema.shape(names)) > MOST_RECORDS:
             return None
         for number, tree in enumerate(trees):
@@ -53,13 +53,13 @@ def is_comparable(tree: Node, schema: Schema, target: str, origins: Sequence[Sou
     """Whether `tree_logs` can be told of this tree, so that fitting a model to compare it with is not in vain."""
     used = {node.attribute for node in tree.walk() if node.attribute is not None}
     asking = [source for source in origins if target in source.questionnaire.attributes and source.engine.n_rows]
-    looked = [_covered(source, [name for name in schema.names if name in used | {target}]) for source in asking]
+    looked = [_covered_names(source, [name for name in schema.names if name in used | {target}]) for source in asking]
     return bool(looked) and all(
         names is not None and math.prod(schema.shape([*used.union(names)])) <= MOST_RECORDS for names in looked
     )
 
 
-def _covered(source: Source, names: Sequence[str]) -> list[str] | None:
+def _covered_names(source: Source, names: Sequence[str]) -> list[str] | None:
     """The attributes that must be written out for the law of what a source reports about some; None for sets."""
     asked = [name for name in names if name in source.questionnaire.attributes]
     parts = parts_for(source.questionnaire, asked)
@@ -77,7 +77,7 @@ def _law(tree: Node, joint: JointModel, names: Sequence[str], target: str) -> Ar
     records = joint.model.marginal([schema.names.index(name) for name in others]) if others else np.ones(())
     if others:
         table = Table.from_codes(inputs, dict(zip(others, grid(shape), strict=True)))
-        shares = predicted(tree, table, n_classes)[1]
+        shares = predict_rows(tree, table, n_classes)[1]
     else:
         shares = tree.class_shares[None, :]
     told = (1 - LEFT_OPEN) * shares + LEFT_OPEN / n_classes

@@ -79,7 +79,7 @@ class FrequentItemsets(BaseEstimator):
         supports = self._supports(X)
         searched = search(supports, threshold, length)
         self.n_reports_ = supports.n_reports
-        self.itemsets_ = _listed(searched, supports, threshold.min_support, None if _is_clear(X) else certainty)
+        self.itemsets_ = _list_itemsets(searched, supports, threshold.min_support, None if _is_clear(X) else certainty)
         return self
 
     def _supports(self, reports: ReportSource | Sequence[ReportSource]) -> Supports:
@@ -97,7 +97,7 @@ def _is_clear(reports: ReportSource | Sequence[ReportSource]) -> bool:
     return not any(source.questionnaire.groups for source in sources(reports))
 
 
-def _listed(searched: Search, supports: Supports, min_support: float, certainty: float | None) -> Itemsets:
+def _list_itemsets(searched: Search, supports: Supports, min_support: float, certainty: float | None) -> Itemsets:
     n_reports = supports.n_reports
     if certainty is None:
         return Itemsets(searched.frequent, supports, min_support, n_reports, searched.unknown)

@@ -106,7 +106,7 @@ class LogisticClassifier(ReportClassifier):
             )
         self.class_shares_ = _positive(tables.classes.shares) if known is None else known
         covariates = _covariates(reports, origins, self.schema_.select(asked))
-        self.intercepts_, solved, self.converged_ = _solved(
+        self.intercepts_, solved, self.converged_ = _solve_coefficients(
             covariates, self.class_shares_, list(asked.values()), float(self.shrinkage)
         )
         self.coefficients_ = dict(zip(asked, solved, strict=True))
@@ -160,25 +160,25 @@ def _covariates(
     if public:
         parts = [distinct_rows(source.engine, schema.names) for source in origins]
         table, counts = Table.concatenate([part for part, _ in parts]), np.concatenate([c for _, c in parts])
-        return _coded(schema, table, counts / counts.sum())
+        return _code_covariates(schema, table, counts / counts.sum())
     joint = joint_model(reports)
     if math.prod(float(size) for size in schema.shape()) <= MOST_RECORDS:
         places = [joint.schema.names.index(name) for name in schema.names]
         weights = joint.model.marginal(places).reshape(-1)
         return Covariates(schema, tuple(code.astype(np.int64) for code in grid(schema.shape())), weights)
     drawn = joint.sample(MOST_RECORDS, seed=0).table
-    return _coded(schema, drawn, np.full(MOST_RECORDS, 1 / MOST_RECORDS))
+    return _code_covariates(schema, drawn, np.full(MOST_RECORDS, 1 / MOST_RECORDS))
 
 
 def _is_public(source: Source, name: str) -> bool:
     return any(attribute.name == name for attribute in source.questionnaire.public)
 
 
-def _coded(schema: Schema, table: Table, weights: Array) -> Covariates:
+def _code_covariates(schema: Schema, table: Table, weights: Array) -> Covariates:
     return Covariates(schema, tuple(table[name].astype(np.int64) for name in schema.names), weights)
 
 
-def _solved(
+def _solve_coefficients(
     covariates: Covariates, classes: Array, tables: Sequence[ClassTable], shrinkage: float
 ) -> tuple[Array, list[Array], bool]:
     """Intercepts and coefficients at which the model's tables are the estimated ones, up to the shrinkage."""

@@ -24,11 +24,11 @@ from tacit.estimation import estimate
 from tacit.estimation.comparison import independence
 from tacit.mine.averaged import AveragedClassifier
 from tacit.mine.baselines import MajorityClassifier
-from tacit.mine.candidates import as_candidate, common_target, default_candidates, named
+from tacit.mine.candidates import as_candidate, common_target, default_candidates, model_name
 from tacit.mine.classifier import ReportClassifier
 from tacit.mine.division import LoadedReports, loaded_reports
 from tacit.mine.selection_result import CandidateScore, CrossValidation, FoldAccuracy, ModelChoice
-from tacit.mine.trials import FoldTest, Trial, compared, trials_of
+from tacit.mine.trials import FoldTest, Trial, compare_trials, trials_of
 
 FOLDS = 5
 # Of so many reports two thirds teach a model almost what all do; of fewer, more parts leave it more to learn from.
@@ -91,15 +91,15 @@ def cross_validate(
     True
     """
     candidate = as_candidate(model, target)
-    loaded = _loaded(reports, seed, common_target([candidate]))
-    trials, _ = trials_of({named(candidate): candidate}, loaded, folds, seed, with_witnesses=False)
+    loaded = _load_reports(reports, seed, common_target([candidate]))
+    trials, _ = trials_of({model_name(candidate): candidate}, loaded, folds, seed, with_witnesses=False)
     (trial,) = trials
     if trial.problem is not None:
         raise NotEstimable(trial.problem)
     parts = tuple(
         FoldAccuracy(number, float(part.mean), part.error, part.rows) for number, part in enumerate(trial.parts, 1)
     )
-    mean, covariance = compared(trials)
+    mean, covariance = compare_trials(trials)
     rows = sum(part.n_reports for part in parts)
     return CrossValidation(trial.name, float(mean[0]), math.sqrt(covariance[0, 0]), rows, parts)
 
@@ -154,7 +154,7 @@ def choose_model(
     True
     """
     candidates = _candidates(models, target)
-    loaded = _loaded(reports, seed, common_target(candidates.values()))
+    loaded = _load_reports(reports, seed, common_target(candidates.values()))
     if folds is None:
         folds = usual_folds(loaded)
     trials, tests = trials_of(candidates, loaded, folds, seed, with_witnesses=True)
@@ -164,9 +164,9 @@ def choose_model(
     told = judgement(tried, candidates, loaded)
     if models is None and not told.untold:
         tried, told, candidates = with_average(tried, told, candidates, tests)
-    place, model = _refitted([tried[place].name for place in told.order], candidates, loaded)
+    place, model = _refit_first([tried[place].name for place in told.order], candidates, loaded)
     best = told.order[place]
-    scores = _scored(tried, told, best)
+    scores = _score_candidates(tried, told, best)
     failed = [CandidateScore(trial.name, problem=trial.problem) for trial in trials if trial.problem is not None]
     ranked = sorted(scores, key=lambda score: (score.name != tried[best].name, -(score.judged or 0.0)))
     notes = (UNTOLD,) if told.untold else ()
@@ -202,9 +202,9 @@ def judgement(tried: Sequence[Trial], candidates: Mapping[str, ReportClassifier]
 
 def judged_accuracies(tried: Sequence[Trial]) -> tuple[Array, Array, Array]:
     """The accuracies, the covariance of their errors, and the accuracies as the choice goes by them."""
-    mean, covariance = compared(tried)
+    mean, covariance = compare_trials(tried)
     expected = np.array([np.nan if trial.expected is None else trial.expected for trial in tried])
-    return mean, covariance, combined(mean, covariance, expected)
+    return mean, covariance, combine_accuracies(mean, covariance, expected)
 
 
 def with_average(
@@ -247,7 +247,7 @@ def average_weights(
     return {trial.name: float(own) for trial, own in zip(tried, weights, strict=True) if own >= LEAST_WEIGHT}
 
 
-def _loaded(reports: ReportSource | Sequence[ReportSource], seed: int, target: str) -> LoadedReports:
+def _load_reports(reports: ReportSource | Sequence[ReportSource], seed: int, target: str) -> LoadedReports:
     """The reports, in which the class must be asked for; a name that is not there is refused with the closest."""
     loaded = loaded_reports(reports, seed)
     _ = true_schema(loaded.parts)[target]
@@ -265,7 +265,7 @@ def _candidates(models: Sequence[Any] | Mapping[str, Any] | None, target: str | 
         candidates = {}
         for model in models:
             candidate = as_candidate(model, target)
-            name = named(candidate)
+            name = model_name(candidate)
             again = sum(other == name or other.startswith(f"{name} (") for other in candidates)
             candidates[f"{name} ({again + 1})" if again else name] = candidate
     if not candidates:
@@ -274,7 +274,7 @@ def _candidates(models: Sequence[Any] | Mapping[str, Any] | None, target: str | 
     return candidates
 
 
-def combined(mean: Array, covariance: Array, expected: Array) -> Array:
+def combine_accuracies(mean: Array, covariance: Array, expected: Array) -> Array:
     """The accuracies as judged from both: what was estimated from reports, and what the witnesses expect.
 
     Their word is taken as a normal prior, off by an error of its own for each model and by one that is common to all;
@@ -312,7 +312,7 @@ def _chance(loaded: LoadedReports, name: str, target: str) -> float:
         return 1.0
 
 
-def _refitted(
+def _refit_first(
     names: Sequence[str], candidates: Mapping[str, ReportClassifier], loaded: LoadedReports
 ) -> tuple[int, ReportClassifier]:
     """The first that can be fitted to all reports."""
@@ -325,7 +325,7 @@ def _refitted(
     raise NotEstimable(f"No model can be estimated from all reports. {problem}")
 
 
-def _scored(tried: Sequence[Trial], told: Judgement, best: int) -> list[CandidateScore]:
+def _score_candidates(tried: Sequence[Trial], told: Judgement, best: int) -> list[CandidateScore]:
     scores, mean, covariance = [], told.mean, told.covariance
     for place, trial in enumerate(tried):
         apart = covariance[place, place] + covariance[best, best] - 2 * covariance[place, best]

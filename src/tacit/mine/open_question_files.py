@@ -107,7 +107,7 @@ def read_open_reports(places: Sequence[str], stated: OpenQuestion | None = None)
     """The reports of one open question in all these files, folders and patterns, and the question itself."""
     question, tables = stated, []
     for file in (file for place in places for file in data_places(place)):
-        carried = _carried(file)
+        carried = _carried_question(file)
         if question is None and carried is None:
             raise InvalidInput(
                 f"{str(file)!r} does not carry its question. Give the document it was disguised with: --scheme Q."
@@ -134,7 +134,7 @@ def _whole_numbers(table: pa.Table, file: Path) -> pa.Table:
         ) from None
 
 
-def _carried(file: Path) -> OpenQuestion | None:
+def _carried_question(file: Path) -> OpenQuestion | None:
     note = read_metadata(file) or {}
     document = note.get("question_document")
     return None if document is None else question_of(document, f"The note in {str(file)!r}")

@@ -61,7 +61,7 @@ class Confusion:
         return classes * self.asked.target.size + self.asked.predicted(records, rows)
 
     def table(self) -> Array:
-        told, size = _told(self.asked), self.asked.target.size
+        told, size = _predict_all(self.asked), self.asked.target.size
         joint = np.einsum("up,ct->uctp", np.eye(size)[told], np.eye(size))
         return joint.reshape(*self.asked.inputs.shape(), size, size**2)
 
@@ -78,11 +78,11 @@ class RightRecords(Confusion):
         return np.where(is_right, 0, -1)
 
     def table(self) -> Array:
-        right = _told(self.asked)[:, None] == np.arange(self.asked.target.size)
+        right = _predict_all(self.asked)[:, None] == np.arange(self.asked.target.size)
         return right.astype(np.float64).reshape(*self.asked.inputs.shape(), self.asked.target.size, 1)
 
 
-def _told(asked: Predictor) -> NDArray[np.int64]:
+def _predict_all(asked: Predictor) -> NDArray[np.int64]:
     """What is predicted of every record of the inputs."""
     shape = asked.inputs.shape()
     every = dict(zip(asked.inputs.names, grid(shape), strict=True)) if len(asked.inputs) else {}
@@ -123,10 +123,10 @@ def predictor(classifier: Any, schema: Schema, target: str | None, attributes: S
     inputs = schema.select(names)
     if hasattr(classifier, "predict"):
         return Predictor(
-            inputs, asked, lambda table: _coded(asked, classifier.predict(_frame(table, named is not None)))
+            inputs, asked, lambda table: _code_predictions(asked, classifier.predict(_frame(table, named is not None)))
         )
     if callable(classifier):
-        return Predictor(inputs, asked, lambda table: _coded(asked, classifier(table)))
+        return Predictor(inputs, asked, lambda table: _code_predictions(asked, classifier(table)))
     raise InvalidInput(f"A classifier has a method `predict` or is a function of a table; {classifier!r} is neither.")
 
 
@@ -160,7 +160,7 @@ def _frame(table: Table, named: bool) -> Any:
     return np.stack(columns, axis=1)
 
 
-def _coded(target: Attribute, predictions: Any) -> NDArray[np.int64]:
+def _code_predictions(target: Attribute, predictions: Any) -> NDArray[np.int64]:
     values, places = np.unique(np.asarray(predictions).astype(str), return_inverse=True)
     known = {answer: code for code, answer in enumerate(target.answers)}
     for value in values:

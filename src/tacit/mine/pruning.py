@@ -10,11 +10,11 @@ from tacit.mine.tree import Branch, Node
 from tacit.schema import Schema
 
 
-def pruned(root: Node, subgroup: Subgroup, schema: Schema) -> Node:
+def prune_tree(root: Node, subgroup: Subgroup, schema: Schema) -> Node:
     """The tree without the splits that do not raise the estimated share of right answers."""
     if subgroup.by_level:
         _prepare(root, subgroup, schema)
-    return _pruned(root, subgroup, schema)[0]
+    return _prune_node(root, subgroup, schema)[0]
 
 
 def _prepare(root: Node, subgroup: Subgroup, schema: Schema) -> None:
@@ -29,13 +29,13 @@ def _prepare(root: Node, subgroup: Subgroup, schema: Schema) -> None:
         ]
 
 
-def _pruned(node: Node, subgroup: Subgroup, schema: Schema) -> tuple[Node, float]:
+def _prune_node(node: Node, subgroup: Subgroup, schema: Schema) -> tuple[Node, float]:
     """The smaller tree, and the share of all people that it puts right here."""
     as_leaf = _right(node, subgroup)
     if node.attribute is None:
         return node, as_leaf
     attribute = schema[node.attribute]
-    branches = [(b.answers, *_pruned(b.node, subgroup.within(attribute, b.answers), schema)) for b in node.branches]
+    branches = [(b.answers, *_prune_node(b.node, subgroup.within(attribute, b.answers), schema)) for b in node.branches]
     as_tree = sum(right for _, _, right in branches)
     if as_tree <= as_leaf:
         return node.leaf(), as_leaf

@@ -246,15 +246,15 @@ def _splits_over(itemsets: Itemsets, part: Candidates, metric: Metric, least: fl
         p_values = _p_values(values[metric][chosen], errors[metric], three, spread, metric, least)
         for place, row in enumerate(chosen):
             measured = {name: Measured(float(values[name][row]), float(errors[name][place])) for name in METRICS}
-            measured["support"] = _bounded(measured["support"])
-            measured["confidence"] = _bounded(measured["confidence"], float(lows[place]), float(highs[place]))
+            measured["support"] = _bound_share(measured["support"])
+            measured["confidence"] = _bound_share(measured["confidence"], float(lows[place]), float(highs[place]))
             left, right = _sides(itemsets, part, part.codes[row], antecedent)
             if_share, then_share = np.clip(supports[row, sides[1:]], 0, 1).tolist()
             rule = Rule(left, right, if_share, then_share, **measured)
             yield _Split(rule, float(p_values[place]))
 
 
-def _bounded(share: Measured, low: float | None = None, high: float | None = None) -> Measured:
+def _bound_share(share: Measured, low: float | None = None, high: float | None = None) -> Measured:
     """A metric as it is shown: no share lies below 0 or above 1."""
     return Measured(min(max(share.value, 0.0), 1.0), share.standard_error, low, high)
 

@@ -72,7 +72,7 @@ def _leaves(node: Node, path: dict[str, frozenset[int]]) -> Iterator[tuple[dict[
         yield from _leaves(branch.node, {**path, node.attribute: allowed})
 
 
-def predicted(root: Node, table: Table, n_classes: int) -> tuple[NDArray[np.int64], Array]:
+def predict_rows(root: Node, table: Table, n_classes: int) -> tuple[NDArray[np.int64], Array]:
     """Label and class shares of every row."""
     labels = np.zeros(table.n_rows, dtype=np.int64)
     shares = np.zeros((table.n_rows, n_classes))

@@ -27,12 +27,12 @@ from tacit.mine.count_sources import (
     ordered_sources,
 )
 from tacit.mine.division import LoadedReports, folds, loaded_reports
-from tacit.mine.growth import CRITERIA, Criterion, Guard, SplitRules, Splits, grown
+from tacit.mine.growth import CRITERIA, Criterion, Guard, SplitRules, Splits, grow_tree
 from tacit.mine.held_out import is_comparable, tree_logs
 from tacit.mine.predictions import checked_attributes
-from tacit.mine.pruning import pruned
-from tacit.mine.tree import predicted
-from tacit.mine.tree_plot import plotted
+from tacit.mine.pruning import prune_tree
+from tacit.mine.tree import predict_rows
+from tacit.mine.tree_plot import plot_tree
 from tacit.mine.tree_text import as_document, as_rules, as_text
 from tacit.table import Table
 
@@ -133,7 +133,7 @@ class TreeClassifier(ReportClassifier):
         if may_model and self.method_ == "inversion" and joint_may_pay(origins, subgroup):
             subgroup, self.method_, self.reason_ = self._likelier(reports, subgroup, target)
         self.error_rule_ = subgroup.error_rule
-        self.tree_ = grown(subgroup, self.target_.size, self._rules(), known)
+        self.tree_ = grow_tree(subgroup, self.target_.size, self._rules(), known)
         return self
 
     def _likelier(
@@ -148,11 +148,11 @@ class TreeClassifier(ReportClassifier):
             loaded = loaded_reports(reports)
             learning, testing = next(folds(loaded, PARTS, 0))
             estimated, _ = counted_subgroup(learning.sources(), self.schema_, target)
-            tree = grown(estimated, self.target_.size, self._rules())
+            tree = grow_tree(estimated, self.target_.size, self._rules())
             if not is_comparable(tree, self.schema_, target, testing.sources()):
                 return subgroup, "inversion", untold
             modelled = modelled_subgroup(learning.joint, self.schema_, target, estimated, learning.sources())
-            trees = [tree, grown(modelled, self.target_.size, self._rules())]
+            trees = [tree, grow_tree(modelled, self.target_.size, self._rules())]
             logs = tree_logs(trees, learning.joint, target, testing.sources())
             if logs is None:
                 return subgroup, "inversion", untold
@@ -183,7 +183,7 @@ class TreeClassifier(ReportClassifier):
         return SplitRules(self.criterion, self.splits, guard, self.max_depth, self.min_share, self.sampling)
 
     def _predict_table(self, table: Table) -> tuple[NDArray[np.int64], Array]:
-        return predicted(self.tree_, table, self.target_.size)
+        return predict_rows(self.tree_, table, self.target_.size)
 
     @property
     def majority_share_(self) -> float:
@@ -216,7 +216,7 @@ class TreeClassifier(ReportClassifier):
         checked_attributes(schema, [*(self.schema_[name] for name in self.needed_names_), self.target_])
         subgroup, _ = counted_subgroup(origins, schema, self.target_.name, with_errors=False)
         smaller = copy.copy(self)
-        smaller.tree_ = pruned(self.tree_, subgroup, self.schema_)
+        smaller.tree_ = prune_tree(self.tree_, subgroup, self.schema_)
         return smaller
 
     @property
@@ -237,7 +237,7 @@ class TreeClassifier(ReportClassifier):
     def plot(self, *, max_depth: int = 4) -> Figure:
         """The tree as a matplotlib figure, down to a depth that can be read."""
         check_is_fitted(self)
-        return plotted(self.tree_, self.schema_, self.target_, max_depth)
+        return plot_tree(self.tree_, self.schema_, self.target_, max_depth)
 
     def to_document(self) -> dict[str, Any]:
         """The tree for JSON: nested nodes with their estimates and errors."""

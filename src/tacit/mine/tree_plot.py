@@ -31,7 +31,7 @@ class Place:
     is_cut: bool  # whether branches below it are not drawn
 
 
-def plotted(root: Node, schema: Schema, target: Attribute, max_depth: int) -> Figure:
+def plot_tree(root: Node, schema: Schema, target: Attribute, max_depth: int) -> Figure:
     """The figure; bars of answers beside each node."""
     places = list(_places(root, schema, max_depth))
     depth, leaves = max(place.depth for place in places), max(place.height for place in places) + 1

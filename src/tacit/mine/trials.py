@@ -48,7 +48,7 @@ class FoldTest:
     witnesses: list[Witness]
 
     def of(self, fitted: ReportClassifier) -> FoldResult:
-        return FoldResult(fitted, _tested(fitted, self.testing), [one.accuracy(fitted) for one in self.witnesses])
+        return FoldResult(fitted, _test_fold(fitted, self.testing), [one.accuracy(fitted) for one in self.witnesses])
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +107,7 @@ def trials_of(
     return trials, tests
 
 
-def _tested(fitted: ReportClassifier, testing: LoadedReports) -> PartWeights:
+def _test_fold(fitted: ReportClassifier, testing: LoadedReports) -> PartWeights:
     asked = predictor(fitted, fitted.schema_, None, None)
     names = {*asked.inputs.names, asked.target.name}
     weights, shares = [], []
@@ -122,7 +122,7 @@ def _tested(fitted: ReportClassifier, testing: LoadedReports) -> PartWeights:
     return PartWeights(tuple(weights), np.array(shares) / sum(shares))
 
 
-def compared(trials: Sequence[Trial]) -> tuple[Array, Array]:
+def compare_trials(trials: Sequence[Trial]) -> tuple[Array, Array]:
     """The accuracies over all parts, and the covariance of their errors."""
     mean, covariance = np.zeros(len(trials)), np.zeros((len(trials), len(trials)))
     n_parts = len(trials[0].parts)

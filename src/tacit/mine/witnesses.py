@@ -42,10 +42,10 @@ class Witness:
 
 def witnesses(learning: LoadedReports, testing: LoadedReports, target: str) -> list[Witness]:
     """The witnesses that can be fitted to these reports."""
-    return [*_asked(learning, target, _joint), *_asked(testing, target, _bayes)]
+    return [*_ask_witnesses(learning, target, _joint), *_ask_witnesses(testing, target, _bayes)]
 
 
-def _asked(reports: LoadedReports, target: str, fitted: Fitted) -> Iterator[Witness]:
+def _ask_witnesses(reports: LoadedReports, target: str, fitted: Fitted) -> Iterator[Witness]:
     try:
         yield fitted(reports, target)
     except TacitError:
@@ -68,12 +68,12 @@ def _bayes(testing: LoadedReports, target: str) -> Witness:
     columns = {target: classes}
     for attribute in model.inputs_:
         even = np.full((attribute.size, model.target_.size), 1 / attribute.size)
-        columns[attribute.name] = _drawn(tables.get(attribute.name, even), classes, rng)
+        columns[attribute.name] = _draw_answers(tables.get(attribute.name, even), classes, rng)
     drawn = Table.from_codes(model.schema_, {name: columns[name] for name in model.schema_.names})
     return Witness(drawn, model.predict_proba(drawn))
 
 
-def _drawn(shares: Array, classes: Codes, rng: np.random.Generator) -> Codes:
+def _draw_answers(shares: Array, classes: Codes, rng: np.random.Generator) -> Codes:
     """An answer for each record from the column ``shares[:, class]``."""
     upto = np.cumsum(shares, axis=0)[:-1]
     drawn: Codes = (rng.random(len(classes)) >= upto[:, classes]).sum(axis=0)

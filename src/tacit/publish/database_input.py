@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from tacit.count import TableEngine
 from tacit.count.answer_expressions import by_answer
-from tacit.count.backend import lent, streamed
+from tacit.count.backend import lent, stream_rows
 from tacit.count.database_schema import complete_rows
 from tacit.errors import InvalidInput
 from tacit.publish.recoding import Recoding
@@ -60,7 +60,7 @@ class DatabaseInput:
     def published(self, recoding: Recoding, others: Sequence[str], *, keep_order: bool = False) -> Iterator[pa.Table]:
         """The published rows; a table of a database has no order that could be kept."""
         with self.release(recoding, others) as rows:
-            yield from streamed(rows)
+            yield from stream_rows(rows)
 
     @contextlib.contextmanager
     def release(self, recoding: Recoding, others: Sequence[str]) -> Iterator[Any]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
 
-from tacit.count.backend import asking, command, dropped, has_table
+from tacit.count.backend import asking, command, drop_table, has_table
 from tacit.count.connections import SPARK
 from tacit.errors import InvalidInput, TacitError
 from tacit.publish.anonymous_table import AnonymousTable
@@ -128,7 +128,7 @@ def write_table(release: AnonymousTable, name: str) -> dict[str, Any]:
             command(connection, f'ALTER TABLE "{part}" RENAME TO "{name}"')
         except BaseException:
             for leftover in (part, manifest_table(name)):
-                dropped(connection, leftover)
+                drop_table(connection, leftover)
             raise
     return verified
 

@@ -74,7 +74,7 @@ class Disguised:
 
 def by_device(table: pa.Table, name: str, device: DeviceDesign, sample: str | None, yes: str | None) -> Disguised:
     """A variable that was asked with a device of the literature."""
-    read = device_reports.understood(table, name, device.reports, yes)
+    read = device_reports.understand_reports(table, name, device.reports, yes)
     return by_codes(name, device, read.codes, device_reports.samples(table, sample, device))
 
 

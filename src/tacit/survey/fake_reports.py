@@ -54,14 +54,14 @@ class FitTest:
 
 def fit_of(reports: ReportSource, group: Group) -> FitTest:
     """The test of one group, on the reports of every version of the questionnaire that has it."""
-    from tacit.estimation.contributions import filled
+    from tacit.estimation.contributions import nonempty_sources
     from tacit.estimation.likelihood import most_likely
 
     sizes = dict(zip(group.names, group.shape, strict=True))
     if group.channel.size > MOST_ANSWERS:
         return FitTest(group.names, None, 0.0, f"there are {group.channel.size:,} answers, too many to compare each.")
     try:
-        asking = filled([source for source in sources(reports) if _has(source.questionnaire, group)])
+        asking = nonempty_sources([source for source in sources(reports) if _has(source.questionnaire, group)])
         counts = _count_slots(reports, asking, group)
         truth = most_likely(asking, group.names, sizes.__getitem__).distribution
         expected = _law(group, truth) * counts.sum()
