@@ -242,7 +242,7 @@ class _AskedFormula:
                 f"A control item tells inattention of the outcome; {variable.names[0]!r} is a covariate. Leave out control."
             )
         device = self.devices[self.formula.outcome]
-        codes = device_reports.understood(table, control[0], device.reports, self.yes).codes
+        codes = device_reports.understand_reports(table, control[0], device.reports, self.yes).codes
         return with_control_item(variable, device, codes, control[1])
 
 
