@@ -93,7 +93,7 @@ def test_all_sendings_together_are_shown_and_above_the_cap_nobody_is_asked(conte
     for together in ("5.5", "13"):
         page = open_page(context, server, wave(store), who="me")
         # One answer: 7/3 to the second, to the third; refused at the fourth, which would be 29.6.
-        assert f"at most {together} times" in ledger_text(page)
+        assert f"can become {together} to 1" in ledger_text(page)
         answer_small(page, smokes=True, drinks=True)
     page = open_page(context, server, wave(store), who="me")
     assert "30 times; at most 19 is allowed: Do you smoke?" in page.inner_text("[role=alert] >> nth=0")
