@@ -10,6 +10,7 @@ from scipy import stats
 
 import tacit
 from tacit import Attribute, Dataset, Reports, Scheme, channels
+from tacit.channel import Recipe
 from tacit.errors import InvalidInput
 from tests.cli import run
 from tests.statistics import FALSE_ALARM
@@ -43,6 +44,35 @@ def test_clear_reports_have_the_means_and_quantiles_of_their_numbers() -> None:
     assert difference["difference"] == pytest.approx(-7 / 3)
     variances = [2 / 9 / 3, 2 / 3 / 3]  # of the two means; the floor under every share adds a little
     assert [row["standard_error"] ** 2 for row in rows] == pytest.approx(variances, rel=0.02)
+
+
+def test_clear_reports_have_the_shares_above_limits_and_the_spread_of_their_numbers() -> None:
+    data = {"stress": ["0", "1", "1", "4", "2", "3"], "sex": ["f", "f", "f", "m", "m", "m"]}
+    table = tacit.estimate(Reports.from_arrow(data, Scheme.of([scale(5), SEX])), ["stress", "sex"])
+    rows = list(table.above("stress", [0, 2.5, 4, -1]).rows())
+    assert [row["share"] for row in rows] == pytest.approx([2 / 3, 0, 0, 1, 1, 2 / 3, 0, 1], abs=1e-12)
+    assert all(row["low"] <= row["share"] <= row["high"] for row in rows)
+    spreads = [row["standard_deviation"] for row in table.mean("stress").rows()]
+    assert spreads == pytest.approx([np.std([0, 1, 1]), np.std([4, 2, 3])])
+
+
+@pytest.mark.parametrize("recipe", [channels.threshold(4), channels.subset(3, 4)])
+def test_shares_above_a_limit_and_spreads_have_the_stated_errors(recipe: Recipe) -> None:
+    scheme, shares, studies = Scheme.of([scale(7), SEX], [(["stress"], recipe)], public=["sex"]), skewed(7)[::-1], 300
+    rng = np.random.default_rng(20261118)
+    above, spreads, covered = [], [], 0
+    for _ in range(studies):
+        table = tacit.estimate(drawn(scheme, shares, 4000, rng), "stress")
+        (row,), (mean,) = table.above("stress", 4).rows(), table.mean("stress").rows()
+        above.append((row["share"], row["standard_error"]))
+        spreads.append((mean["standard_deviation"], mean["standard_deviation_error"]))
+        covered += row["low"] <= shares[5:].sum() <= row["high"]
+    truth = float(np.sqrt(shares @ np.arange(7) ** 2 - (shares @ np.arange(7)) ** 2))
+    room = stats.norm.isf(FALSE_ALARM / 2) / np.sqrt(2 * studies)
+    for measured, expected in ((np.array(above), shares[5:].sum()), (np.array(spreads), truth)):
+        assert abs(measured[:, 0].mean() - expected) <= 6 * measured[:, 0].std() / np.sqrt(studies) + 0.02 * expected
+        assert abs(measured[:, 0].std(ddof=1) / measured[:, 1].mean() - 1) <= room + 0.05
+    assert stats.binom.cdf(covered, studies, 0.93) >= FALSE_ALARM
 
 
 def test_for_the_respondents_a_clear_mean_has_no_error() -> None:
@@ -144,15 +174,17 @@ def files(tmp_path, monkeypatch):
 
 
 def test_the_command_answers_means_quantiles_and_differences(files) -> None:
-    options = ("--mean", "stress", "--by", "sex", "--quantiles", ".25,.5")
+    options = ("--mean", "stress", "--by", "sex", "--quantiles", ".25,.5", "--above", "3,7")
     document = run.tacit("estimate", "reports.parquet", *options, "--json").json
-    assert set(document["means"][0]) == {"attribute", "given", "mean", "standard_error", "low", "high"}
+    assert {"attribute", "given", "mean", "standard_error", "low", "high"} <= set(document["means"][0])
+    assert set(document["above"][0]) == {"attribute", "given", "above", "share", "standard_error", "low", "high"}
     assert set(document["quantiles"][0]) == {"attribute", "given", "level", "value", "low", "high"}
     names = {"attribute", "of", "against", "difference", "standard_error", "low", "high", "p"}
     assert set(document["mean_differences"][0]) == names
-    assert [len(document[key]) for key in ("means", "quantiles", "mean_differences")] == [2, 4, 1]
+    assert [len(document[key]) for key in ("means", "quantiles", "mean_differences", "above")] == [2, 4, 1, 4]
     text = run.tacit("estimate", "reports.parquet", *options).out
     assert "Quantiles" in text
+    assert "stress > 7" in text
     assert max(map(len, text.splitlines())) <= 80
 
 

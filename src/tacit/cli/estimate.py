@@ -48,6 +48,9 @@ def estimate(
     quantiles: Annotated[
         str | None, typer.Option(help="With --mean: quantiles of these levels too, such as .25,.5,.75.")
     ] = None,
+    above: Annotated[
+        str | None, typer.Option(help="With --mean: shares of people above these numbers too, such as 3,7.")
+    ] = None,
     values: Annotated[
         list[str] | None, typer.Option(help="Numbers of answers that are none: 'pain: none=0,some=1,much=2'.")
     ] = None,
@@ -98,9 +101,9 @@ def estimate(
         origins, sample = sampled_reports(reports, scheme or [], drawn, drop_others=drop_others)
     else:
         origins = read_or_joined(reports, scheme or [], join)
-    if mean is not None or quantiles is not None or by is not None:
+    if any(option is not None for option in (mean, quantiles, by, above)):
         tables = {"--attributes": attributes, "--given": given, "--compare": compare}
-        numbers = NumbersAsked.of(mean, by, quantiles, values or [], tables)
+        numbers = NumbersAsked.of(mean, by, quantiles, above, values or [], tables)
         print_numbers(numbers.answer(origins, level, method=method, sampling=sampling, sample=sample), json=json)
         return
     names = list(dict.fromkeys([*_wanted_names(attributes), *groups]))
@@ -264,25 +267,34 @@ class NumbersAsked:
     names: list[str]
     by: list[str]
     levels: list[float]
+    limits: list[float]
     values: dict[str, dict[str, float]]
 
     @classmethod
     def of(
-        cls, mean: str | None, by: str | None, quantiles: str | None, values: list[str], others: dict[str, str | None]
+        cls,
+        mean: str | None,
+        by: str | None,
+        quantiles: str | None,
+        above: str | None,
+        values: list[str],
+        others: dict[str, str | None],
     ) -> NumbersAsked:
         if mean is None:
-            raise InvalidInput("--by and --quantiles belong to a mean: name its attribute with --mean.")
+            raise InvalidInput("--by, --quantiles and --above belong to a mean: name its attribute with --mean.")
         for option in (name for name, value in others.items() if value is not None):
             raise InvalidInput(f"{option} is for a table of shares; means take --by for their groups.")
-        levels = [_level(level) for level in listed_names(quantiles or "")]
+        between = "--quantiles takes levels between 0 and 1, such as .25,.5,.75"
+        levels = [_number(text, between) for text in listed_names(quantiles or "")]
+        limits = [_number(text, "--above takes numbers, such as 3,7") for text in listed_names(above or "")]
         groups = listed_names(by or "")
-        return cls(listed_names(mean), groups, levels, dict(map(_answer_values, values)))
+        return cls(listed_names(mean), groups, levels, limits, dict(map(_answer_values, values)))
 
     def answer(self, origins: list[ReportSource], level: float, **options: Any) -> dict[str, Any]:
         """What the command answers, for programs; the tables for people are made of it."""
         import tacit
 
-        document: dict[str, Any] = {"level": level, "means": [], "quantiles": [], "mean_differences": []}
+        document: dict[str, Any] = {"level": level, "means": [], "quantiles": [], "mean_differences": [], "above": []}
         for name in self.names:
             table = tacit.estimate(origins, [name, *self.by], **options)
             document |= {
@@ -296,6 +308,8 @@ class NumbersAsked:
             document["mean_differences"] += means.differences(level)
             if self.levels:
                 document["quantiles"] += table.quantile(name, self.levels, self.values.get(name)).rows(level)
+            if self.limits:
+                document["above"] += table.above(name, self.limits, self.values.get(name)).rows(level)
         return document
 
 
@@ -308,11 +322,11 @@ def _answer_values(text: str) -> tuple[str, dict[str, float]]:
     return name.strip(), listed_numbers("--values", pairs) or {}
 
 
-def _level(text: str) -> float:
+def _number(text: str, allowed: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise InvalidInput(f"--quantiles takes levels between 0 and 1, such as .25,.5,.75, not {text!r}.") from None
+        raise InvalidInput(f"{allowed}, not {text!r}.") from None
 
 
 def print_numbers(document: dict[str, Any], *, json: bool) -> None:
@@ -339,6 +353,9 @@ def print_numbers(document: dict[str, Any], *, json: bool) -> None:
             for row in document["quantiles"]
         ]
         print_table("Quantiles", ("of", *groups, "level", "value", *ends), rows)
+    if document["above"]:
+        over = [{**row, "attribute": f"{row['attribute']} > {row['above']:g}"} for row in document["above"]]
+        _print_number_rows("Shares of people above a number", ("of", *groups), "share", ends, over, "given")
 
 
 def _print_number_rows(

@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.channel.base import Array
 from tacit.display import Shown
@@ -143,6 +144,20 @@ class MeanEstimate(Shown):
     def standard_errors(self) -> Array:
         return np.sqrt(np.maximum(self.covariance.diagonal(), 0.0))
 
+    @cached_property
+    def deviations(self) -> tuple[Array, Array]:
+        """Standard deviations of the numbers within each group, and their errors by the delta method; 0 where not above 0."""
+        values, near = self.numbers.values, self.numbers.near
+        totals = self.numbers.sums(np.ones(len(values)))
+        squares = np.divide(self.numbers.sums(values**2), totals, out=np.zeros_like(totals), where=totals > 0)
+        deviations = np.sqrt(np.maximum(squares - np.nan_to_num(self.means) ** 2, 0.0))
+        shares = near / near.sum(axis=1, keepdims=True)
+        apart = (values - (shares @ values)[:, None]) ** 2
+        spread = (shares * apart).sum(axis=1, keepdims=True)
+        gradients = (apart - spread) / near.sum(axis=1, keepdims=True) / (2 * np.sqrt(np.maximum(spread, TINY)))
+        variances = np.einsum("ga,gagb,gb->g", gradients, self.numbers.covariance, gradients)
+        return deviations, np.sqrt(np.maximum(variances, 0.0))
+
     def interval(self, level: float = 0.95) -> Interval:
         """Ends within the range of the numbers; all of it where a group may as well be empty."""
         z = checked_level(level)
@@ -179,7 +194,7 @@ class MeanEstimate(Shown):
         return least + span * low, least + span * high
 
     def rows(self, level: float = 0.95) -> Iterator[dict[str, Any]]:
-        ends = self.interval(level)
+        ends, (deviations, errors) = self.interval(level), self.deviations
         for group, given in enumerate(self.numbers.labels()):
             mean = float(self.means[group])
             yield {
@@ -189,6 +204,8 @@ class MeanEstimate(Shown):
                 "standard_error": float(self.standard_errors[group]),
                 "low": float(ends.low[group]),
                 "high": float(ends.high[group]),
+                "standard_deviation": float(deviations[group]),
+                "standard_deviation_error": float(errors[group]),
             }
 
     def differences(self, level: float = 0.95) -> Iterator[dict[str, Any]]:
@@ -230,21 +247,91 @@ class MeanEstimate(Shown):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class QuantileEstimate(Shown):
-    """Quantiles of an attribute's numbers: the least number that so large a share of people do not exceed."""
+class CumulativeShares(Shown):
+    """The shares of people up to each of an attribute's numbers, within each group."""
 
     numbers: NumberTable
+
+    @cached_property
+    def order(self) -> NDArray[np.intp]:
+        """The places of the answers, by their numbers."""
+        return np.argsort(self.numbers.values)
+
+    @cached_property
+    def values(self) -> Array:
+        return self.numbers.values[self.order]
+
+    @cached_property
+    def shares(self) -> tuple[Array, Array]:
+        """Unbiased shares up to each number and their errors, ``[group, number]``."""
+        near, size = self.numbers.near, len(self.order)
+        totals = near.sum(axis=1, keepdims=True)
+        up_to = np.zeros((size, size))
+        up_to[:, self.order] = np.tri(size)
+        shares = near @ up_to.T / totals
+        cells = self.numbers.cells
+        positive = cells.sum(axis=1, keepdims=True) > 0
+        estimates = np.divide(cells @ up_to.T, cells.sum(axis=1, keepdims=True), out=shares.copy(), where=positive)
+        gradients = (up_to[None] - shares[..., None]) / totals[..., None]
+        within = np.einsum("gagb->gab", self.numbers.covariance)
+        variances = np.einsum("gka,gab,gkb->gk", gradients, within, gradients)
+        return estimates, np.sqrt(np.maximum(variances, 0.0))
+
+    def ends(self, level: float) -> Interval:
+        """Intervals of the shares up to each number, ``[group, number]``."""
+        estimates, errors = self.shares
+        people = self.numbers.table.n_reports * self.numbers.near.sum(axis=1, keepdims=True)
+        return share_intervals(estimates, errors, np.broadcast_to(people, estimates.shape), level)
+
+    def shown_rows(self) -> list[dict[str, Any]]:
+        return [{**row.pop("given"), **row} for row in self.rows()]
+
+    def rows(self, level: float = 0.95) -> Iterator[dict[str, Any]]:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AboveEstimate(CumulativeShares):
+    """Shares of people whose number is more than a limit."""
+
+    limits: tuple[float, ...]
+
+    plotted = "share"
+
+    def rows(self, level: float = 0.95) -> Iterator[dict[str, Any]]:
+        (estimates, errors), ends = self.shares, self.ends(level)
+        for group, given in enumerate(self.numbers.labels()):
+            for limit in self.limits:
+                place = int(np.searchsorted(self.values, limit, side="right")) - 1
+                is_open = 0 <= place < len(self.values) - 1  # else nobody or everybody is above
+                sure = 1.0 if place < 0 else 0.0
+                yield {
+                    "attribute": self.numbers.attribute.name,
+                    "given": given,
+                    "above": limit,
+                    "share": 1 - float(estimates[group, place]) if is_open else sure,
+                    "standard_error": float(errors[group, place]) if is_open else 0.0,
+                    "low": 1 - float(ends.high[group, place]) if is_open else sure,
+                    "high": 1 - float(ends.low[group, place]) if is_open else sure,
+                }
+
+    def headline(self) -> str:
+        return f"shares above limits of {self.numbers.attribute.name}, {self.numbers.table.n_reports:,} reports"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class QuantileEstimate(CumulativeShares):
+    """Quantiles of an attribute's numbers: the least number that so large a share of people do not exceed."""
+
     levels: tuple[float, ...]
 
     plotted = "value"
 
     def rows(self, level: float = 0.95) -> Iterator[dict[str, Any]]:
         """Intervals hold every number that the intervals of the cumulative shares leave possible (FORMULAS 15)."""
-        order = np.argsort(self.numbers.values)
-        values = self.numbers.values[order]
-        ends = self._cumulative_ends(order, level)
+        ends = self.ends(level)
         for group, given in enumerate(self.numbers.labels()):
-            near = self.numbers.near[group][order]
+            near = self.numbers.near[group][self.order]
             shares = np.cumsum(near) / near.sum()
             low = np.concatenate([[-1.0], ends.low[group, :-1]])
             high = np.concatenate([ends.high[group, :-1], [1.0]])
@@ -256,38 +343,13 @@ class QuantileEstimate(Shown):
                     "attribute": self.numbers.attribute.name,
                     "given": given,
                     "level": wanted,
-                    "value": float(values[min(max(place, first), last)]),
-                    "low": float(values[first]),
-                    "high": float(values[last]),
+                    "value": float(self.values[min(max(place, first), last)]),
+                    "low": float(self.values[first]),
+                    "high": float(self.values[last]),
                 }
-
-    def _cumulative_ends(self, order: Any, level: float) -> Interval:
-        """Intervals of the shares of people up to each answer, within each group."""
-        near = self.numbers.near
-        totals = near.sum(axis=1, keepdims=True)
-        up_to = np.zeros((len(order), len(order)))
-        for place, _ in enumerate(order):
-            up_to[place, order[: place + 1]] = 1.0
-        shares = near @ up_to.T / totals
-        cells = self.numbers.cells
-        positive = cells.sum(axis=1, keepdims=True) > 0
-        estimates = np.divide(cells @ up_to.T, cells.sum(axis=1, keepdims=True), out=shares.copy(), where=positive)
-        gradients = (up_to[None] - shares[..., None]) / totals[..., None]
-        within = np.einsum("gahb->gab", self._within_groups())
-        variances = np.einsum("gka,gab,gkb->gk", gradients, within, gradients)
-        people = np.broadcast_to(self.numbers.table.n_reports * totals, shares.shape)
-        return share_intervals(estimates, np.sqrt(np.maximum(variances, 0.0)), people, level)
-
-    def _within_groups(self) -> Array:
-        """Covariance of the cells of each group, other groups taken out."""
-        groups = len(self.numbers.cells)
-        return self.numbers.covariance * np.eye(groups)[:, None, :, None]
 
     def headline(self) -> str:
         return f"quantiles of {self.numbers.attribute.name}, {self.numbers.table.n_reports:,} reports"
-
-    def shown_rows(self) -> list[dict[str, Any]]:
-        return [{**row.pop("given"), **row} for row in self.rows()]
 
 
 def quantiles(numbers: NumberTable, levels: Sequence[float]) -> QuantileEstimate:

@@ -19,7 +19,7 @@ from tacit.schema import Attribute, Schema
 if TYPE_CHECKING:
     from tacit.estimation.comparison import Comparison, GivenEstimate, Independence
     from tacit.estimation.mean import Mean
-    from tacit.estimation.numbers import MeanEstimate, QuantileEstimate
+    from tacit.estimation.numbers import AboveEstimate, MeanEstimate, QuantileEstimate
 
 # What an error is for: people sampled from a population, or just the people who answered.
 Sampling = Literal["population", "respondents"]
@@ -111,6 +111,15 @@ class TableEstimate(Shown):
         from tacit.estimation.numbers import MeanEstimate, NumberTable
 
         return MeanEstimate(NumberTable.of(self, name, values))
+
+    def above(
+        self, name: str, limits: float | Sequence[float], values: Mapping[str, float] | None = None
+    ) -> AboveEstimate:
+        """Shares of people whose number is more than each limit, within the table's other attributes."""
+        from tacit.estimation.numbers import AboveEstimate, NumberTable
+
+        wanted = tuple(map(float, limits if isinstance(limits, Sequence) else [limits]))
+        return AboveEstimate(NumberTable.of(self, name, values), wanted)
 
     def quantile(
         self, name: str, levels: float | Sequence[float] = 0.5, values: Mapping[str, float] | None = None
