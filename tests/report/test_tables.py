@@ -78,3 +78,15 @@ def test_documents_record_the_design(study) -> None:
     assert (record["weights"], record["clusters"], record["version"]) == ("w", None, tacit.__version__)
     frame = tacit.prevalence(study, "x", "warner", "p=.8", by="age_50%").to_pandas()
     assert list(frame["group"]) == ["all", "all", "=1+1", "=1+1", "old", "old"]
+
+
+def test_estimates_and_plans_are_written_too(tmp_path) -> None:
+    scheme = tacit.Scheme.of([tacit.Attribute("x", ("no", "yes"))], [(["x"], tacit.channels.warner(0.8))])
+    truth = tacit.Dataset.from_arrow({"x": ["no", "yes"] * 50}, scheme.schema)
+    tacit.disguise(truth, scheme, seed=1).write(tmp_path / "r.parquet")
+    run("estimate", tmp_path / "r.parquet", "--attributes", "x", "--out", tmp_path / "e.csv")
+    assert (tmp_path / "e.csv").read_text().startswith("x,probability")
+    asked = ("estimate", tmp_path / "r.parquet", "--mean", "x", "--out", tmp_path / "m.csv")
+    assert "--out writes the table of --attributes" in refused(*asked)
+    run("plan", "--device", "warner", "--parameters", "p=.8", "--margin", ".03", "--out", tmp_path / "p.tex")
+    assert r"\toprule" in (tmp_path / "p.tex").read_text()

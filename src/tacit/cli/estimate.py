@@ -11,6 +11,7 @@ import typer
 from tacit.cli.names import listed_names, listed_numbers
 from tacit.cli.output import JsonFlag, note, number_row, print_json, print_table, print_text
 from tacit.cli.sampling import UNSAID, SampleOptions, sampled_reports
+from tacit.cli.studies import OutOption, check_table, write_result
 from tacit.display import decimals, fixed_decimals
 from tacit.errors import InvalidInput
 
@@ -74,6 +75,7 @@ def estimate(
     drop_others: Annotated[
         bool, typer.Option("--drop-others", help="Leave out columns that neither the scheme nor an option names.")
     ] = False,
+    out: OutOption = None,
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
     """Estimate a table of the truth, with standard errors and intervals; reports of one scheme are added, others pooled."""
@@ -82,6 +84,11 @@ def estimate(
     from tacit.estimation.intervals import checked_level
 
     checked_level(level)
+    check_table(out)
+    if out is not None and (change is not None or panel is not None or mean is not None or given or compare):
+        raise InvalidInput(
+            "--out writes the table of --attributes. Leave out --mean, --given, --compare, --change and --panel."
+        )
     groups = _groups(given, compare, simultaneous=simultaneous)
     if change is not None or panel is not None:
         others = {"REPORTS": reports, "--compare": compare, "--simultaneous": simultaneous, "--join": join}
@@ -110,6 +117,7 @@ def estimate(
     result = tacit.estimate(origins, names, method=method, sampling=sampling, sample=sample)
     if not result.converged:
         note("Warning: the likelihood was still rising when the iteration was stopped; treat it as approximate.")
+    write_result(result, out)
     document = _document(result, groups, level, compared=compare is not None, simultaneous=simultaneous)
     if json:
         print_json(document)

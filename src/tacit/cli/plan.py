@@ -18,6 +18,7 @@ from tacit.cli.measure import (
 )
 from tacit.cli.names import listed_names
 from tacit.cli.output import JsonFlag, print_json, print_table, print_text
+from tacit.cli.studies import OutOption, check_table, write_result
 from tacit.cli.writing import check_picture
 from tacit.errors import InvalidInput
 
@@ -82,6 +83,7 @@ def plan(
         float | None,
         typer.Option(parser=_as_share, metavar="<share>", help="Share of carriers who admit it when asked directly."),
     ] = None,
+    out: OutOption = None,
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
     """Say how many respondents a margin of error or a test takes, next to what direct questioning would need."""
@@ -94,9 +96,10 @@ def plan(
     if margin is not None and asked:
         raise InvalidInput(f"--margin plans an estimate and {asked[0]} a test. Give one of them.")
     if scheme is not None:
-        if asked not in ([], ["--respondents"]) or share is not None or plot is not None:
+        if asked not in ([], ["--respondents"]) or share is not None or plot is not None or out is not None:
             raise InvalidInput(
-                "Tests, shares and plots are planned for a --device; a scheme takes --margin or --respondents, and --prior."
+                "Tests, shares, plots and tables are planned for a --device; a scheme takes --margin or --respondents, and "
+                "--prior."
             )
         _plan_scheme(scheme, margin, respondents, data, prior or [], level, _purposes(purpose), json=json)
         return
@@ -105,6 +108,7 @@ def plan(
     if data is not None or prior:
         raise InvalidInput("--data and --prior belong to a scheme; for a --device give the expected --share.")
     check_picture(plot)
+    check_table(out)
     from tacit.design.plan import plan as plan_survey
 
     needed = plan_survey(
@@ -124,6 +128,7 @@ def plan(
     if plot is not None:
         _draw(plot, needed, others)
     compared = needed.compare(others) if others else []
+    write_result(needed, out)
     _show_device(needed, compared, None if honesty is None else needed.with_dishonesty(honesty), json=json)
 
 

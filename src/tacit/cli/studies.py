@@ -15,6 +15,26 @@ if TYPE_CHECKING:
     from tacit.display import Shown
 
 
+OutOption = Annotated[Path | None, typer.Option(help="Write the table into this file (.csv, .tex, .html or .xlsx).")]
+
+
+def check_table(out: Path | None) -> None:
+    """Refuse, before the work, a name under which no table can be written."""
+    check_writable(out)
+    if out is not None:
+        from tacit.report.tables import check_table_name
+
+        check_table_name(out)
+
+
+def write_result(result: Shown, out: Path | None) -> None:
+    """The rows of a result as a file, where one is named."""
+    if out is not None:
+        from tacit.report.tables import write_table
+
+        write_table(result, out)
+
+
 @dataclass(frozen=True, kw_only=True)
 class ReadingOptions:
     """How the columns of a study's file are read."""
@@ -47,18 +67,11 @@ class PaperOptions:
     def check(self, plot: Path | None) -> None:
         """Refuse, before the work, names under which nothing can be written."""
         check_picture(plot)
-        check_writable(self.out)
-        if self.out is not None:
-            from tacit.report.tables import check_table_name
-
-            check_table_name(self.out)
+        check_table(self.out)
 
     def write(self, result: Any) -> bool:
         """Write the table; print the methods, and say whether they were asked for."""
-        if self.out is not None:
-            from tacit.report.tables import write_table
-
-            write_table(result, self.out)
+        write_result(result, self.out)
         if self.methods:
             print_text(result.methods_text())
         return self.methods
