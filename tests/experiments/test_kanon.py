@@ -5,6 +5,7 @@ import pytest
 
 from tacit import bundled
 from tacit.experiments import kanon
+from tacit.experiments.registry import PublishedComparison
 
 
 @pytest.fixture(scope="module")
@@ -18,18 +19,33 @@ def test_every_study_has_its_rows(result):
     assert [row[0] for row in populations.rows] == ["population 100", "population 250", "population 500"]
     assert len(weights.rows) == len(blocks.rows) == 5
     assert len(biases.rows) == 4
-    assert [plot.name for plot in result.plots] == ["k", "population", "weights", "bias"]
+    assert [plot.name for plot in result.plots] == ["fronts", "k", "population", "weights", "bias"]
+    assert len(result.plots[0].figure.axes) == len(kanon.WANTED_K)
 
 
-def test_it_quotes_only_what_was_published_and_says_on_what_it_ran(result):
-    quoted = [row.published for row in result.comparisons]
-    assert quoted == ["about 15 minutes for 50,000, in 2009", None, None, None]
+def test_every_claim_of_the_publication_has_a_row_and_a_quick_run_judges_none(result):
+    quoted = {row.published for row in result.comparisons}
+    assert {
+        "close to the wanted k",
+        "above the wanted k",
+        "8 for one vector",
+        "5, 6, 7, within a loss of 0.2",
+    } <= quoted
+    assert {row.verdict for row in result.comparisons if row.published is not None} == {"full run"}
+    assert [row.verdict for row in result.comparisons if row.published is None] == ["found here"]
     assert "30,162 complete rows" in result.settings
     assert "seed 1" in result.settings
 
 
+def test_a_claim_that_does_not_hold_says_why():
+    assert PublishedComparison("loss", "more", "less", False, "the search ended early").verdict == (
+        "differs: the search ended early"
+    )
+    assert PublishedComparison("loss", "more", "more", True, "never said").verdict == "agrees"
+
+
 def test_axes_name_the_values_that_were_tried(result):
-    ticks = [label.get_text() for label in result.plots[0].figure.axes[0].get_xticklabels()]
+    ticks = [label.get_text() for label in result.plots[1].figure.axes[0].get_xticklabels()]
     assert ticks == ["2", "5", "10", "25", "50", "100"]
 
 

@@ -60,7 +60,7 @@ def test_operators_and_polish_stand_side_by_side_with_the_bound(monkeypatch: pyt
     monkeypatch.setattr("tacit.design.polish.RANDOM_STARTS", 1)
     panel = optrr._panel("normal", named_prior("normal", 4), 0.8, 20, 1, polish=True)
     assert [front.method for front in panel.fronts] == ["warner", "published operators", "polished"]
-    said = optrr._reached(panel)
+    said = optrr._least_privacies(panel)
     assert f"published operators {panel.operators.privacies.min():.3f}; polished {panel.least[1]:.3f}" in said
     assert [row[1] for row in optrr._front_table({("normal", 0.8): panel}).rows] == [f.method for f in panel.fronts]
     drawn = [line.get_label() for line in panel.plot().figure.axes[0].lines]

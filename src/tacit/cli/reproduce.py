@@ -47,8 +47,8 @@ def reproduce(
         page = write_study(result, folder)
         documents.append({**result.to_document(), "page": str(page)})
         if not json:
-            rows = [(row.what, row.published or "", row.ours) for row in result.comparisons]
-            print_table(result.title, ("what", "published", "here"), rows)
+            rows = [(row.what, row.published or "-", row.ours, row.verdict) for row in result.comparisons]
+            print_table(result.title, ("what", "published", "here", "verdict"), rows)
             if result.settings:
                 print_text(result.settings)
             print_text(f"The page is in {page}.")

@@ -23,9 +23,8 @@ def write_study(result: StudyResult, folder: Path) -> Path:
 
 
 def _chapters(result: StudyResult) -> list[Chapter]:
-    said = {None: "", True: "yes", False: "no"}
-    rows = [(row.what, row.published or "", row.ours, said[row.holds]) for row in result.comparisons]
-    chapters = [Chapter("Published and found", (WrittenTable(("what", "published", "here", "agrees"), rows),))]
+    rows = [(row.what, row.published or "-", row.ours, row.verdict) for row in result.comparisons]
+    chapters = [Chapter("Published and found", (WrittenTable(("what", "published", "here", "verdict"), rows),))]
     if result.plots:
         chapters.append(Chapter("Pictures", tuple(Picture(plot.figure, plot.description) for plot in result.plots)))
     for table in result.tables:

@@ -23,6 +23,16 @@ class PublishedComparison:
     published: str | None  # what the publication says, and nothing else; None where it says nothing of it
     ours: str
     holds: bool | None = None  # None where the publication gives nothing that could fail
+    reason: str = ""  # why it differs, in one sentence
+    is_small: bool = False  # a quick run is too small to say whether it holds
+
+    @property
+    def verdict(self) -> str:
+        if self.is_small:
+            return "full run"
+        if self.holds is None:
+            return "found here" if self.published is None else "no figure to hold it to"
+        return "agrees" if self.holds else f"differs: {self.reason}".removesuffix(": ")
 
 
 @dataclass(frozen=True)
@@ -59,7 +69,7 @@ class StudyResult:
             "name": self.name,
             "title": self.title,
             "settings": self.settings,
-            "comparisons": [vars(row) for row in self.comparisons],
+            "comparisons": [{**vars(row), "verdict": row.verdict} for row in self.comparisons],
             "tables": [
                 {"title": t.title, "columns": list(t.columns), "rows": [list(r) for r in t.rows]} for t in self.tables
             ],
