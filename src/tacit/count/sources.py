@@ -38,14 +38,14 @@ def sources(reports: ReportSource | Sequence[ReportSource]) -> tuple[Source, ...
     """
     if isinstance(reports, Reports):
         prior = reports.scheme.prior
-        return tuple(Source(questionnaire, MemoryEngine(part), prior) for questionnaire, part in reports)
+        return tuple(Source(questionnaire, MemoryEngine(table), prior) for questionnaire, table in reports)
     if isinstance(reports, Stored):
         return reports.sources()
     if isinstance(reports, Sequence) and not isinstance(reports, str):
         by_scheme: dict[object, list[tuple[Source, ...]]] = {}
-        for part in reports:
-            scheme = getattr(part, "scheme", None)
-            by_scheme.setdefault(id(part) if scheme is None else scheme.hash, []).append(sources(part))
+        for source in reports:
+            scheme = getattr(source, "scheme", None)
+            by_scheme.setdefault(id(source) if scheme is None else scheme.hash, []).append(sources(source))
         return tuple(source for parts in by_scheme.values() for source in _add_sources(parts))
     raise InvalidInput(
         f"Expected reports, not {type(reports).__name__}. Truths are disguised first: tacit.disguise(data, scheme). A frame of "
@@ -89,30 +89,30 @@ class AddedEngine:
 
     @cached_property
     def n_rows(self) -> int:
-        return sum(part.n_rows for part in self.parts)
+        return sum(engine.n_rows for engine in self.parts)
 
     def tally(self, columns: Sequence[str]) -> NDArray[np.int64]:
         return self.tallies([columns])[0]
 
     def tallies(self, column_sets: Sequence[Sequence[str]]) -> list[NDArray[np.int64]]:
-        answers = [part.tallies(column_sets) for part in self.parts]
+        answers = [engine.tallies(column_sets) for engine in self.parts]
         return [sum(counts[1:], start=counts[0]) for counts in zip(*answers, strict=True)]
 
     def sparse_tally(self, columns: Sequence[str]) -> SparseTally:
-        tallies = [part.sparse_tally(columns) for part in self.parts]
+        tallies = [engine.sparse_tally(columns) for engine in self.parts]
         codes = np.concatenate([tally.codes for tally in tallies])
         counts = np.concatenate([tally.counts for tally in tallies])
         merged = occurring([codes[:, at] for at in range(len(columns))], self.schema.shape(columns), counts)
         return SparseTally(tuple(columns), *merged)
 
     def totals(self, products: Sequence[Product]) -> Totals:
-        answers = [part.totals(products) for part in self.parts]
+        answers = [engine.totals(products) for engine in self.parts]
         # Shards of one survey are alike, so a plain sum of few loses no digit that matters.
         sums = np.sum([answer.sums for answer in answers], axis=0)
         return Totals(sums, np.sum([answer.squares for answer in answers], axis=0))
 
     def distinct(self, columns: Sequence[str]) -> tuple[Table, NDArray[np.int64]]:
-        answers = [distinct_rows(part, columns) for part in self.parts]
+        answers = [distinct_rows(engine, columns) for engine in self.parts]
         table = Table.concatenate([table for table, _ in answers])
         return distinct_in_memory(table, np.concatenate([counts for _, counts in answers]), columns)
 
@@ -121,7 +121,7 @@ def add_engines(parts: Sequence[CountEngine]) -> CountEngine:
     """One engine for several of the same columns; rows that are all in memory are laid one after the other."""
     if len(parts) == 1:
         return parts[0]
-    if all(hasattr(part, "weighted_groups") for part in parts):
+    if all(hasattr(engine, "weighted_groups") for engine in parts):
         together: CountEngine = functools.reduce(lambda one, two: one.combined(two), parts)  # type: ignore[attr-defined]
         return together
     held = [rows for rows in map(held_rows, parts) if rows is not None]

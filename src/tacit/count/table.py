@@ -140,14 +140,14 @@ class TableEngine:
         compiled = self.n_rows * len(columns) >= COMPILED_CODES
         counted = compiled_tally if compiled else numpy_tally
         many = ManyTallies(self.schema, column_sets, counted, merge=compiled, compiled=compiled)
-        for part in self.coded_parts(columns):
-            many.add(part)
+        for block in self.coded_parts(columns):
+            many.add(block)
         return many.tallies()
 
     def _count_columns(self, columns: Sequence[str]) -> NDArray[np.int64]:
         if any(self.schema[name].shows == "hashed" for name in columns):
             return np.sum(
-                [MemoryEngine(part).tally(columns) for part in self.coded_parts(columns)], axis=0, dtype=np.int64
+                [MemoryEngine(block).tally(columns) for block in self.coded_parts(columns)], axis=0, dtype=np.int64
             )
         attributes = [self.schema[name] for name in columns]
         counts = np.zeros([attribute.tally_size for attribute in attributes], dtype=np.int64)
@@ -163,10 +163,10 @@ class TableEngine:
         bits = [attribute for attribute in attributes if attribute.shows == "bits"]
         combinations = list(itertools.product(*(range(attribute.tally_size) for attribute in bits)))
         for start in range(0, len(combinations), SUMS_A_QUERY):
-            part = combinations[start : start + SUMS_A_QUERY]
-            groups = self._groups(keys, bits, part)
+            block = combinations[start : start + SUMS_A_QUERY]
+            groups = self._groups(keys, bits, block)
             codes = decode_keys(groups, keys)
-            for position, combination in enumerate(part):
+            for position, combination in enumerate(block):
                 slots = dict(zip((attribute.name for attribute in bits), combination, strict=True))
                 cells = np.zeros(groups.num_rows, dtype=np.int64)
                 for attribute in attributes:
@@ -218,10 +218,10 @@ class TableEngine:
         if all(self.schema[name].shows == "one" for name in columns):
             tally = self.sparse_tally(columns)
             return coded_rows(self.schema.select(columns), tally.codes), tally.counts
-        every = [part.select(columns) for part in self.coded_parts(columns)]
-        parts = [distinct_in_memory(part, None, columns) for part in every if part.n_rows or len(every) == 1]
+        every = [block.select(columns) for block in self.coded_parts(columns)]
+        parts = [distinct_in_memory(block, None, columns) for block in every if block.n_rows or len(every) == 1]
         counts = np.concatenate([counts for _, counts in parts])
-        return distinct_in_memory(Table.concatenate([part for part, _ in parts]), counts, columns)
+        return distinct_in_memory(Table.concatenate([block for block, _ in parts]), counts, columns)
 
     def totals(self, products: Sequence[Product]) -> Totals:
         checked_products(self.schema, products)
@@ -239,9 +239,9 @@ class TableEngine:
                 return counter.totals()
         if all(self.schema[name].shows != "hashed" for name in columns):
             return weighted_totals(self, products)
-        parts = [totals_by_rows(part, products, NUMPY_LOOPS) for part in self.coded_parts(columns)]
-        sums = np.sum([part.sums for part in parts], axis=0)
-        return Totals(sums, np.sum([part.squares for part in parts], axis=0))
+        parts = [totals_by_rows(block, products, NUMPY_LOOPS) for block in self.coded_parts(columns)]
+        sums = np.sum([block.sums for block in parts], axis=0)
+        return Totals(sums, np.sum([block.squares for block in parts], axis=0))
 
     def coded_parts(self, columns: Sequence[str]) -> Iterator[Table]:
         """The coded rows of some columns, in parts that fit memory; at least one, which may be empty.
@@ -252,11 +252,11 @@ class TableEngine:
         yield coded_table(expression.schema().to_pyarrow().empty_table(), coded, plain)
         wrong: Attribute | None = None
         with contextlib.closing(stream_rows(expression)) as stream:
-            for part in stream:
-                wrong = next((a for at, a in enumerate(coded) if part.column(f"tacit_code_{at}").null_count), None)
+            for block in stream:
+                wrong = next((a for at, a in enumerate(coded) if block.column(f"tacit_code_{at}").null_count), None)
                 if wrong is not None:
                     break
-                yield coded_table(part, coded, plain)
+                yield coded_table(block, coded, plain)
         if wrong is not None:  # asked only now: a connection does not take a query while rows of another come out
             self.sparse_tally([wrong.name])  # which says what there is instead of an answer
 

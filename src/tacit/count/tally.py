@@ -135,7 +135,7 @@ class Tally:
 
     @property
     def n_reports(self) -> int:
-        return sum(part.n_rows for part in self.parts)
+        return sum(counts.n_rows for counts in self.parts)
 
     def __len__(self) -> int:
         return self.n_reports
@@ -143,17 +143,17 @@ class Tally:
     @property
     def holds(self) -> Holds:
         """Whether whole reports are counted, with weights or without, or only some tables of them."""
-        if any(isinstance(part, WeightedRows) for part in self.parts):
+        if any(isinstance(counts, WeightedRows) for counts in self.parts):
             return "weighted"
-        return "whole" if all(isinstance(part, CountedEngine) for part in self.parts) else "tables"
+        return "whole" if all(isinstance(counts, CountedEngine) for counts in self.parts) else "tables"
 
     @property
     def held(self) -> tuple[tuple[Names, ...], ...]:
         """The tables of report columns that are counted, for each questionnaire; none where whole reports are."""
-        return tuple(tuple(tuple(names) for names in _table_names(part)) for part in self.parts)
+        return tuple(tuple(tuple(names) for names in _table_names(counts)) for counts in self.parts)
 
     def __repr__(self) -> str:
-        tables = sum(len(_table_names(part)) for part in self.parts)
+        tables = sum(len(_table_names(counts)) for counts in self.parts)
         some = f"{tables:,} table{'' if tables == 1 else 's'}"
         content = {"whole": "whole reports", "weighted": "weighted reports"}.get(self.holds, some)
         return f"Tally({self.n_reports:,} reports, {content}, scheme {self.scheme.hash[:12]})"
@@ -161,7 +161,7 @@ class Tally:
     def sources(self) -> tuple[Source, ...]:
         """What estimators and miners count, one for each questionnaire."""
         pairs = zip(self.scheme.questionnaires, self.parts, strict=True)
-        return tuple(Source(questionnaire, part, self.scheme.prior) for questionnaire, part in pairs)
+        return tuple(Source(questionnaire, counts, self.scheme.prior) for questionnaire, counts in pairs)
 
     def __add__(self, other: Tally) -> Tally:
         """The counts of both together."""
@@ -192,8 +192,8 @@ class Tally:
                 "scheme": self.scheme.hash,
                 "scheme_document": self.scheme.to_document(),
                 "holds": self.holds,
-                "reports": [part.n_rows for part in self.parts],
-                "tables": [_table_names(part) for part in self.parts],
+                "reports": [counts.n_rows for counts in self.parts],
+                "tables": [_table_names(counts) for counts in self.parts],
                 "files": dict(self.files),
             }
             | _sample_note(self.parts[0])
@@ -244,7 +244,7 @@ def _one_scheme(reports: ReportSource | Sequence[ReportSource]) -> tuple[Scheme,
     each = list(reports) if isinstance(reports, Sequence) else [reports]
     if not each:
         raise InvalidInput("There are no reports to tally.")
-    schemes: dict[str, Scheme] = {part.scheme.hash: part.scheme for part in each if hasattr(part, "scheme")}
+    schemes: dict[str, Scheme] = {counts.scheme.hash: counts.scheme for counts in each if hasattr(counts, "scheme")}
     if not schemes:
         raise InvalidInput(
             f"A tally counts reports, not {type(each[0]).__name__}. Truths are disguised first: "
@@ -255,7 +255,7 @@ def _one_scheme(reports: ReportSource | Sequence[ReportSource]) -> tuple[Scheme,
             f"A tally counts reports of one scheme; these are of {len(schemes)}. Make one tally for each, and estimate "
             "from all of them: they are pooled."
         )
-    return next(iter(schemes.values())), any(getattr(part, "is_simulation", False) for part in each)
+    return next(iter(schemes.values())), any(getattr(counts, "is_simulation", False) for counts in each)
 
 
 def _named_tables(scheme: Scheme, tables: Sequence[str | Sequence[str]]) -> list[Names]:
@@ -309,8 +309,8 @@ def _tabled_engine(engine: CountEngine, wanted: Sequence[Names]) -> TabledEngine
     return TabledEngine(engine.schema, engine.n_rows, dict(zip(wanted, counts, strict=True)))
 
 
-def _table_names(part: Part) -> list[list[str]]:
-    return [list(names) for names in part.tables] if isinstance(part, TabledEngine) else []
+def _table_names(counts: Part) -> list[list[str]]:
+    return [list(names) for names in counts.tables] if isinstance(counts, TabledEngine) else []
 
 
 def _combined(one: Part, two: Part, sign: int) -> Part:
@@ -396,23 +396,23 @@ def _of_people(values: Any, rows: NDArray[np.intp], many: int) -> Any:
 
 def _whole_table(tally: Tally) -> pa.Table:
 
-    parts = [part for part in tally.parts if not isinstance(part, TabledEngine)]
-    rows = Reports(tally.scheme, tuple(part.table for part in parts)).to_arrow()
-    rows = rows.append_column(COUNT, pa.array(np.concatenate([part.counts for part in parts])))
-    weighted = [part for part in parts if isinstance(part, WeightedRows)]
+    parts = [counts for counts in tally.parts if not isinstance(counts, TabledEngine)]
+    rows = Reports(tally.scheme, tuple(counts.table for counts in parts)).to_arrow()
+    rows = rows.append_column(COUNT, pa.array(np.concatenate([counts.counts for counts in parts])))
+    weighted = [counts for counts in parts if isinstance(counts, WeightedRows)]
     if weighted:
-        texts = [[str(name) for part in weighted for name in getattr(part, own)] for own in ("strata", "clusters")]
-        sums = [np.concatenate([getattr(part, own) for part in weighted]) for own in ("sums", "squares")]
+        texts = [[str(name) for counts in weighted for name in getattr(counts, own)] for own in ("strata", "clusters")]
+        sums = [np.concatenate([getattr(counts, own) for counts in weighted]) for own in ("sums", "squares")]
         columns = [*(pa.array(own, pa.string()) for own in texts), *map(pa.array, sums)]
         for name, column in zip(SAMPLE_KEYS, columns, strict=True):
             rows = rows.append_column(name, column)
     return rows
 
 
-def _sample_note(part: Part) -> dict[str, Any]:
-    if not isinstance(part, WeightedRows):
+def _sample_note(counts: Part) -> dict[str, Any]:
+    if not isinstance(counts, WeightedRows):
         return {}
-    sample = part.sample
+    sample = counts.sample
     return {"sample": {"weights": sample.weights, "strata": sample.strata, "clusters": sample.clusters}}
 
 

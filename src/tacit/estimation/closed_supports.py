@@ -76,8 +76,8 @@ class ShownSupports(Supports):
 
     def known(self, level: Level) -> tuple[Level, list[str]]:
         reasons = {names: self._why_not(names) for names in level}
-        told = {names: codes for names, codes in level.items() if reasons[names] is None}
-        return told, [reason for reason in reasons.values() if reason is not None]
+        told_itemsets = {names: codes for names, codes in level.items() if reasons[names] is None}
+        return told_itemsets, [reason for reason in reasons.values() if reason is not None]
 
     def _why_not(self, names: Names) -> str | None:
         """Why the reports hold no information about these attributes together; None where they do."""
@@ -323,8 +323,8 @@ class SplitSupports(Supports):
         return [SymmetricTable.of(source) for source in self.origins]
 
     def known(self, level: Level) -> tuple[Level, list[str]]:
-        told = {names: codes for names, codes in level.items() if self._is_asked(names)}
-        return told, [never_together(names) for names in level if names not in told]
+        told_itemsets = {names: codes for names, codes in level.items() if self._is_asked(names)}
+        return told_itemsets, [never_together(names) for names in level if names not in told_itemsets]
 
     def _is_asked(self, names: Names) -> bool:
         return any(set(names) <= set(table.names) for table in self.tables)
@@ -389,9 +389,9 @@ class SplitSupports(Supports):
             weights = np.zeros((len(inside), 1 << len(asked)))
             for sub, chosen in enumerate(inside):
                 mine = tuple(name for name, wanted in zip(names, chosen, strict=True) if wanted)
-                kept = [place for place, name in enumerate(looked) if name in mine]
-                if kept:
-                    weights[sub] = self._contributions(at, mine)[numbers_within(kept, len(looked))]
+                positions_left = [place for place, name in enumerate(looked) if name in mine]
+                if positions_left:
+                    weights[sub] = self._contributions(at, mine)[numbers_within(positions_left, len(looked))]
             shares = table.shares(looked, codes[:, asked])
             squares = table.square_weights(shares, table.records(looked))
             means = shares @ weights.T
@@ -434,8 +434,8 @@ def _deviations(sizes: tuple[int, ...]) -> Array:
 def _interaction(table: SymmetricTable, interaction: Names) -> Array:
     """A table's marginal over some attributes, less its means along each of their axes."""
     summed = tuple(axis for axis, name in enumerate(table.names) if name not in interaction)
-    kept = [name for name in table.names if name in interaction]
-    marginal = table.truth.sum(axis=summed).transpose([kept.index(name) for name in interaction])
+    positions_left = [name for name in table.names if name in interaction]
+    marginal = table.truth.sum(axis=summed).transpose([positions_left.index(name) for name in interaction])
     for axis in range(marginal.ndim):
         marginal = marginal - marginal.mean(axis=axis, keepdims=True)
     return marginal

@@ -57,13 +57,13 @@ def condition_masks(schema: Schema, condition: Condition) -> Masks:
 def weights_for(parts: Sequence[Part], masks: Masks) -> Product:
     """One weight table per report column (or group of them) whose product has the condition's share as its mean."""
     product = []
-    for part in parts:
-        own = [masks[name] for name in part.attributes]
-        if part.guess is not None:  # of all unbiased weights those that tables are estimated with
-            product.append((part.columns, part.estimator.solve_adjoint(outer(own).astype(np.float64), part.guess)))
+    for group in parts:
+        own = [masks[name] for name in group.attributes]
+        if group.guess is not None:  # of all unbiased weights those that tables are estimated with
+            product.append((group.columns, group.estimator.solve_adjoint(outer(own).astype(np.float64), group.guess)))
             continue
-        for positions, table in part.estimator.conjunction(own):
-            product.append((tuple(part.columns[position] for position in positions), table))
+        for positions, table in group.estimator.conjunction(own):
+            product.append((tuple(group.columns[position] for position in positions), table))
     return product
 
 
@@ -154,9 +154,9 @@ def _telling(source: Source, masks: Masks) -> list[Part]:
     if not set(masks) <= set(source.questionnaire.attributes):
         return []
     parts = parts_for(source.questionnaire, list(masks))
-    if not all(part.estimator.is_invertible() for part in parts):
+    if not all(group.estimator.is_invertible() for group in parts):
         return []
-    return [with_guess(source, part) for part in parts]
+    return [with_guess(source, group) for group in parts]
 
 
 def _refuse(sources: Sequence[Source], masks: Masks) -> None:
@@ -175,11 +175,11 @@ class _Question:
 
     @cached_property
     def squares(self) -> list[PartSquares]:
-        return [_squares(part, [self.masks[name] for name in part.attributes]) for part in self.parts]
+        return [_squares(group, [self.masks[name] for name in group.attributes]) for group in self.parts]
 
     @property
     def public_parts(self) -> list[Part]:
-        return [part for part in self.parts if part.channel.is_clear]
+        return [group for group in self.parts if group.channel.is_clear]
 
     @property
     def hinges_on_public(self) -> bool:
@@ -216,29 +216,29 @@ class _Share:
     def information(self) -> float:
         """Reports over the summed square of one report's contributions to all cells, for a uniform truth."""
         square = 1.0
-        for part in self.question.parts:
-            uniform = np.full(part.channel.shape, 1 / math.prod(part.channel.shape))
-            square *= float(part.estimator.solve_squares(part.channel.apply(uniform)).sum())
+        for group in self.question.parts:
+            uniform = np.full(group.channel.shape, 1 / math.prod(group.channel.shape))
+            square *= float(group.estimator.solve_squares(group.channel.apply(uniform)).sum())
         return self.rows / square
 
 
-def _squares(part: Part, masks: Sequence[NDArray[np.bool_]]) -> PartSquares:
+def _squares(group: Part, masks: Sequence[NDArray[np.bool_]]) -> PartSquares:
     """Mean square of a group's contribution to a condition."""
     meeting = outer(masks)
-    axes = [part.covered.index(name) for name in part.attributes]
-    shape = [size if axis in axes else 1 for axis, size in enumerate(part.channel.shape)]
-    inside = np.broadcast_to(meeting.reshape(shape) > 0, part.channel.shape)
-    if part.shows_one:
-        given = part.channel.adjoint(part.estimator.solve_adjoint(meeting) ** 2)
-        possible = part.channel.adjoint(np.ones(part.channel.tally_shape)) > 0  # not what routing rules out
+    axes = [group.covered.index(name) for name in group.attributes]
+    shape = [size if axis in axes else 1 for axis, size in enumerate(group.channel.shape)]
+    inside = np.broadcast_to(meeting.reshape(shape) > 0, group.channel.shape)
+    if group.shows_one:
+        given = group.channel.adjoint(group.estimator.solve_adjoint(meeting) ** 2)
+        possible = group.channel.adjoint(np.ones(group.channel.tally_shape)) > 0  # not what routing rules out
         met, missed = given[inside & possible], given[~inside & possible]
     else:
         # The channels of sets and bits treat all answers to a question alike: even ones stand for any that miss as much.
-        truths = [truth / truth.sum() for truth in _missing_some(masks, shape, part.channel.shape) if truth.any()]
-        met, *others = (np.array(_mean_square(part, meeting, part.channel.apply(truth))) for truth in truths)
+        truths = [truth / truth.sum() for truth in _missing_some(masks, shape, group.channel.shape) if truth.any()]
+        met, *others = (np.array(_mean_square(group, meeting, group.channel.apply(truth))) for truth in truths)
         missed = np.array(others)
     missed = missed if missed.size else met
-    return PartSquares(np.array(met.mean()), np.array(missed.min()), np.array(missed.max()), part.channel.is_clear)
+    return PartSquares(np.array(met.mean()), np.array(missed.min()), np.array(missed.max()), group.channel.is_clear)
 
 
 def _missing_some(masks: Sequence[NDArray[np.bool_]], shape: Sequence[int], whole: tuple[int, ...]) -> Iterator[Array]:
@@ -248,13 +248,13 @@ def _missing_some(masks: Sequence[NDArray[np.bool_]], shape: Sequence[int], whol
         yield np.broadcast_to(truth.reshape(shape), whole)
 
 
-def _mean_square(part: Part, meeting: Array, tally: Array) -> float:
+def _mean_square(group: Part, meeting: Array, tally: Array) -> float:
     """Mean square of one report's contribution to a sum of cells."""
     cells = np.flatnonzero(meeting)
     if len(cells) == 1:
-        return float(part.estimator.solve_squares(tally).reshape(-1)[cells[0]])
+        return float(group.estimator.solve_squares(tally).reshape(-1)[cells[0]])
     checked_covariance(meeting.size)
-    return float(part.estimator.solve_pairs(tally)[np.ix_(cells, cells)].sum())
+    return float(group.estimator.solve_pairs(tally)[np.ix_(cells, cells)].sum())
 
 
 def _where(condition: Condition) -> tuple[tuple[str, tuple[str, ...]], ...]:

@@ -132,7 +132,7 @@ class Contributions:
     def _expected_moments(self, proper: Contributions) -> Expected:
         """What a proper distribution makes one expect, axes in the order of the parts."""
         share, square = (solve_any(self.parts, proper.frequencies) for solve_any in (solve, solve_squares))
-        clear = {name for part in self.parts if part.channel.is_clear for name in part.attributes}
+        clear = {name for group in self.parts if group.channel.is_clear for name in group.attributes}
         disguised = tuple(axis for axis, name in enumerate(attributes_of(self.parts)) if name not in clear)
         return Expected(share, square, np.broadcast_to(share.sum(axis=disguised, keepdims=True), share.shape))
 
@@ -159,7 +159,7 @@ class Contributions:
     @property
     def shows_one(self) -> bool:
         """Whether no report column shows a set or bits, so that the tally holds whole reports."""
-        return all(part.shows_one for part in self.parts)
+        return all(group.shows_one for group in self.parts)
 
     def combined_squares(self, weights: Array) -> Array:
         """Mean square of one report's contribution to weighted sums of cells, ``weights[sum, cell]``.
@@ -186,7 +186,7 @@ class Contributions:
     @cached_property
     def _axes_beside(self) -> tuple[int, ...]:
         """The axes of attributes that the parts' channels cover beside those of `names`."""
-        covered = [name for part in self.parts for name in part.covered]
+        covered = [name for group in self.parts for name in group.covered]
         return tuple(axis for axis, name in enumerate(covered) if name not in self.names)
 
     @property
@@ -240,7 +240,7 @@ class Contributions:
 
     def mean_under(self, sums: Array) -> Array:
         """The cells that other sums of weights, by report, would give."""
-        total = everybody(sums[..., None], [part.shows_one for part in self.parts for _ in part.columns])
+        total = everybody(sums[..., None], [group.shows_one for group in self.parts for _ in group.columns])
         return dataclasses.replace(self, frequencies=sums / total[0]).mean.reshape(-1)
 
 
@@ -254,7 +254,7 @@ def counted_contributions(source: Source, names: Sequence[str]) -> Contributions
 def asked_parts(source: Source, names: Sequence[str]) -> tuple[Part, ...]:
     """The groups that tell of `names`, each with the guess at which its estimator is most precise."""
     nonempty_sources([source])
-    return tuple(with_guess(source, part) for part in parts_for(source.questionnaire, names))
+    return tuple(with_guess(source, group) for group in parts_for(source.questionnaire, names))
 
 
 def tallied_columns(source: Source, tables: Sequence[Sequence[str]]) -> list[list[str]]:
@@ -265,7 +265,7 @@ def tallied_columns(source: Source, tables: Sequence[Sequence[str]]) -> list[lis
         columns = columns_of(parts)
         cells = math.prod(source.engine.schema[name].tally_size for name in columns)
         if columns and cells <= DENSE_CELLS:  # what is too large is refused where it is estimated
-            wanted += [columns, *(list(part.columns) for part in parts if part.channel.has_choice)]
+            wanted += [columns, *(list(group.columns) for group in parts if group.channel.has_choice)]
     return wanted
 
 
@@ -285,38 +285,38 @@ def checked_covariance(cells: int) -> None:
         )
 
 
-def with_guess(source: Source, part: Part) -> Part:
+def with_guess(source: Source, group: Part) -> Part:
     """Where there are more reports than truths, weigh them as the first estimate of the group suggests.
 
     Step one weighs by the prior that the design assumed, else by a uniform truth; step two by the step-one estimate on
     the simplex. Further steps gain nothing.
     """
-    if not part.channel.has_choice:
-        return part
-    frequencies = _frequencies(source, part)
-    first = part.channel.solve(frequencies, _prior(source, part))
-    return dataclasses.replace(part, guess=floored(projected(first)))
+    if not group.channel.has_choice:
+        return group
+    frequencies = _frequencies(source, group)
+    first = group.channel.solve(frequencies, _prior(source, group))
+    return dataclasses.replace(group, guess=floored(projected(first)))
 
 
-def _frequencies(source: Source, part: Part) -> Array:
+def _frequencies(source: Source, group: Part) -> Array:
     """How often each report of a group was sent, by the weights of who sent it where these are kept."""
     if not hasattr(source.engine, "weighted_groups"):
-        return source.engine.tally(part.columns) / source.engine.n_rows
-    groups: StoredGroups = source.engine.weighted_groups(part.columns)
-    sums = np.bincount(groups.cells, groups.sums, math.prod(part.channel.tally_shape)).astype(np.float64)
-    return (sums / sums.sum()).reshape(part.channel.tally_shape)
+        return source.engine.tally(group.columns) / source.engine.n_rows
+    groups: StoredGroups = source.engine.weighted_groups(group.columns)
+    sums = np.bincount(groups.cells, groups.sums, math.prod(group.channel.tally_shape)).astype(np.float64)
+    return (sums / sums.sum()).reshape(group.channel.tally_shape)
 
 
-def _prior(source: Source, part: Part) -> Array | None:
+def _prior(source: Source, group: Part) -> Array | None:
     """The stated prior of a group: its joint one, or the product of its attributes' (uniform where none is stated)."""
     stated = source.prior or {}
-    shape = part.channel.shape
-    joint = stated.get("+".join(part.covered))
+    shape = group.channel.shape
+    joint = stated.get("+".join(group.covered))
     if joint is not None:
         return floored(np.array(joint).reshape(shape))
-    if not any(name in stated for name in part.covered):
+    if not any(name in stated for name in group.covered):
         return None
     guess: Array = np.ones(())
-    for name, size in zip(part.covered, shape, strict=True):
+    for name, size in zip(group.covered, shape, strict=True):
         guess = np.multiply.outer(guess, np.array(stated.get(name, [1 / size] * size)))
     return floored(guess)

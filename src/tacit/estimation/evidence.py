@@ -89,17 +89,17 @@ def gather_evidence(sources: Sequence[Source], names: Sequence[str]) -> tuple[li
     for source in sources:
         asked = [name for name in names if name in source.questionnaire.attributes]
         parts = tuple(parts_for(source.questionnaire, asked))
-        covered.extend(name for part in parts for name in part.covered if name not in covered)
+        covered.extend(name for group in parts for name in group.covered if name not in covered)
         asking.append((source, parts))
     return covered, [_evidence(source, parts, covered) for source, parts in asking]
 
 
 def _evidence(source: Source, parts: tuple[Part, ...], covered: list[str]) -> Evidence:
-    place = CoveredAxes(tuple(covered.index(name) for part in parts for name in part.covered))
-    if all(part.shows_one for part in parts):
+    place = CoveredAxes(tuple(covered.index(name) for group in parts for name in group.covered))
+    if all(group.shows_one for group in parts):
         return Tallied(parts, source.engine.tally(columns_of(parts)).astype(np.float64), place)
     table, counts = _distinct(source, parts)
-    shape = tuple(size for part in parts for size in part.channel.shape)
+    shape = tuple(size for group in parts for size in group.channel.shape)
     if len(counts) * math.prod(shape) > MATRIX_ENTRIES:
         raise InvalidInput(
             f"{len(counts):,} different reports that show sets, over {math.prod(shape):,} combinations of answers, are "
@@ -107,8 +107,8 @@ def _evidence(source: Source, parts: tuple[Part, ...], covered: list[str]) -> Ev
             "use the inversion method; its projection onto the simplex is a proper distribution."
         )
     law = np.ones((len(counts), 1))
-    for part in parts:
-        law = row_products([law, part.channel.chances([table[name] for name in part.columns])])
+    for group in parts:
+        law = row_products([law, group.channel.chances([table[name] for name in group.columns])])
     return DistinctReports(law, shape, counts, place)
 
 

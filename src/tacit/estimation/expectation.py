@@ -31,17 +31,17 @@ class Step(NamedTuple):
 
 def expectation_step(evidence: Sequence[Evidence]) -> Callable[[Array], Step]:
     """The EM update of Agrawal and Aggarwal (PODS 2001) over all the evidence."""
-    total = sum(float(part.counts.sum()) for part in evidence)
+    total = sum(float(group.counts.sum()) for group in evidence)
 
     def update(truth: Array) -> Step:
         gain, likelihood = np.zeros_like(truth), 0.0
-        for part in evidence:
-            expected = part.expected(truth)
+        for group in evidence:
+            expected = group.expected(truth)
             # A report nobody can send is expected 0 times and seen 0 times; it carries no weight.
-            seen = part.counts > 0
-            ratio = np.divide(part.counts, expected, out=np.zeros_like(expected), where=seen)
-            gain += part.spread(ratio, truth.ndim)
-            likelihood += float(part.counts[seen] @ np.log(expected[seen]))
+            seen = group.counts > 0
+            ratio = np.divide(group.counts, expected, out=np.zeros_like(expected), where=seen)
+            gain += group.spread(ratio, truth.ndim)
+            likelihood += float(group.counts[seen] @ np.log(expected[seen]))
         gain /= total
         # By concavity the gain in the direction of any other distribution is at most the steepest one.
         return Step(truth * gain, likelihood / total, float(gain.max() - 1))

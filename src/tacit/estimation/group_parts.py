@@ -72,47 +72,47 @@ def _show_one(columns: Sequence[Attribute]) -> bool:
 
 
 def columns_of(parts: Sequence[Part]) -> list[str]:
-    return [column for part in parts for column in part.columns]
+    return [column for group in parts for column in group.columns]
 
 
 def attributes_of(parts: Sequence[Part]) -> list[str]:
-    return [name for part in parts for name in part.attributes]
+    return [name for group in parts for name in group.attributes]
 
 
 def solve(parts: Sequence[Part], tally: Array) -> Array:
     """The unbiased estimate: every part's inverse along its own axes; the big matrix is never built."""
-    for part in parts:
-        tally = _behind(part.estimator.solve(tally, part.guess), len(part.attributes))
+    for group in parts:
+        tally = _behind(group.estimator.solve(tally, group.guess), len(group.attributes))
     return tally
 
 
 def solve_covered(parts: Sequence[Part], tally: Array) -> Array:
     """The unbiased estimate of everything that the parts' channels cover."""
-    for part in parts:
-        tally = _behind(part.channel.solve(tally, part.guess), len(part.covered))
+    for group in parts:
+        tally = _behind(group.channel.solve(tally, group.guess), len(group.covered))
     return tally
 
 
 def solve_squares(parts: Sequence[Part], tally: Array) -> Array:
     """Mean square of one report's contribution to each cell of the estimate."""
-    for part in parts:
-        tally = _behind(part.estimator.solve_squares(tally, part.guess), len(part.attributes))
+    for group in parts:
+        tally = _behind(group.estimator.solve_squares(tally, group.guess), len(group.attributes))
     return tally
 
 
 def solve_pairs(parts: Sequence[Part], tally: Array) -> Array:
     """Mean product of one report's contributions to each two cells: ``(cells, cells)``."""
-    for part in parts:
-        tally = _behind(part.estimator.solve_pairs(tally, part.guess), 2)
+    for group in parts:
+        tally = _behind(group.estimator.solve_pairs(tally, group.guess), 2)
     pairs = tally.transpose(*range(0, tally.ndim, 2), *range(1, tally.ndim, 2))
-    cells = int(np.prod([np.prod(part.estimator.shape) for part in parts]))
+    cells = int(np.prod([np.prod(group.estimator.shape) for group in parts]))
     return pairs.reshape(cells, cells)
 
 
 def solve_adjoint(parts: Sequence[Part], weights: Array) -> Array:
     """Weights on reports whose means are the estimates of weighted sums of cells; further axes come first."""
-    for part in parts:
-        weights = _behind(part.estimator.solve_adjoint(weights, part.guess), part.tally_ndim)
+    for group in parts:
+        weights = _behind(group.estimator.solve_adjoint(weights, group.guess), group.tally_ndim)
     return weights
 
 
@@ -123,13 +123,13 @@ def _behind(array: Array, axes: int) -> Array:
 
 def apply(parts: Sequence[Part], truth: Array) -> Array:
     """Expected tally of one report, for a truth over everything that the parts' channels cover."""
-    for part in parts:
-        truth = _behind(part.channel.apply(truth), part.tally_ndim)
+    for group in parts:
+        truth = _behind(group.channel.apply(truth), group.tally_ndim)
     return truth
 
 
 def adjoint(parts: Sequence[Part], weights: Array) -> Array:
     """Expected weight of a report, given each truth over everything that the parts' channels cover."""
-    for part in parts:
-        weights = _behind(part.channel.adjoint(weights), len(part.covered))
+    for group in parts:
+        weights = _behind(group.channel.adjoint(weights), len(group.covered))
     return weights

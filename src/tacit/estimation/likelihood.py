@@ -63,7 +63,7 @@ def _checked_cells(covered: Sequence[str], shape: tuple[int, ...]) -> None:
 
 
 def _checked_possible(evidence: Sequence[Evidence], start: Array) -> None:
-    impossible = sum(float(part.counts[part.expected(start) <= 0].sum()) for part in evidence)
+    impossible = sum(float(group.counts[group.expected(start) <= 0].sum()) for group in evidence)
     if impossible:
         raise InvalidInput(
             f"{impossible:,.0f} reports could not have been sent by anybody under the scheme (their chance is 0 whatever "
@@ -95,9 +95,9 @@ def orbit_fit(
     from tacit.estimation._orbit_kernels import most_likely_rows
 
     law: Array = np.ones((1, 1))
-    for part in orbits:
-        law = np.kron(law, part.law).astype(np.float64)
-    places = reduce(_joint_places, [part.places for part in orbits])
+    for group in orbits:
+        law = np.kron(law, group.law).astype(np.float64)
+    places = reduce(_joint_places, [group.places for group in orbits])
     counts = only.counts.reshape(-1)[places]
     shares, steps = most_likely_rows(counts, law, tolerance, max_steps)
     truth = np.zeros(only.counts.size)
@@ -113,7 +113,7 @@ def has_orbits(parts: Sequence[Part]) -> bool:
 
 
 def _orbits_of(parts: Sequence[Part]) -> list[Orbits] | None:
-    every = [part.channel.orbits() for part in parts]
+    every = [group.channel.orbits() for group in parts]
     known = [orbits for orbits in every if orbits is not None]
     members = math.prod(len(orbits.law) for orbits in known)
     return known if len(known) == len(parts) and 1 < members <= MOST_MEMBERS else None

@@ -180,7 +180,9 @@ class Mean:
         """
         if self.alone is None or self.rule == "design":
             return None
-        clear = {part.attributes[0] for part in self.alone.parts if part.channel.is_clear and len(part.attributes) == 1}
+        clear = {
+            group.attributes[0] for group in self.alone.parts if group.channel.is_clear and len(group.attributes) == 1
+        }
         if not set(names) <= clear or set(names) >= set(self.names):
             return None
         return [

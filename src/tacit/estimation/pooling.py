@@ -97,7 +97,7 @@ def _join_cells(blocks: Sequence[CellMoments], shape: tuple[int, ...]) -> CellMo
 
 def _whole(blocks: Sequence[Contributed]) -> Contributed:
     parts = zip(*((of.inside, of.least, of.most, of.mistaken, of.usual) for of in blocks), strict=True)
-    return Contributed(*(np.concatenate(part) for part in parts))
+    return Contributed(*(np.concatenate(group) for group in parts))
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,7 +184,7 @@ class PooledContributions:
         """
         truths = self._truths() if self.table.shows_one else iter([self._truths_that_miss()])
         cells = _join_cells([each.cell_moments(asks_all=asks_all) for each in truths], self.table.mean.shape)
-        if not asks_all or any(not part.channel.is_clear for part in self.table.parts):
+        if not asks_all or any(not group.channel.is_clear for group in self.table.parts):
             return cells
         # Nobody is mistaken for anybody: whoever is not of the cell is anyone else.
         p = self.table.mean
@@ -208,7 +208,7 @@ class PooledContributions:
     @cached_property
     def _clear(self) -> set[str]:
         """The attributes that are reported as they are."""
-        return {name for part in self.table.parts if part.channel.is_clear for name in part.attributes}
+        return {name for group in self.table.parts if group.channel.is_clear for name in group.attributes}
 
     def _truths_that_miss(self) -> Truths:
         """A truth that misses each set of a cell's answers: products for all truths would be too costly."""
@@ -260,29 +260,29 @@ def interactions(names: Sequence[str]) -> Iterator[Names]:
 
 def information(parts: Sequence[Part], names: Names) -> dict[Names, float]:
     """For each interaction of `names` one over the mean variance of one report's contributions, for a uniform truth."""
-    scatters = [_scatter(part) for part in parts]
-    sizes = {name: size for part in parts for name, size in zip(part.attributes, part.estimator.shape, strict=True)}
+    scatters = [_scatter(group) for group in parts]
+    sizes = {name: size for group in parts for name, size in zip(group.attributes, group.estimator.shape, strict=True)}
     named = {}
     for interaction in interactions(names):
         # Groups are disguised independently, so the trace of their product is the product of their traces.
         trace = math.prod(
-            float(scatter[tuple(int(name in interaction) for name in part.attributes)])
-            for part, scatter in zip(parts, scatters, strict=True)
+            float(scatter[tuple(int(name in interaction) for name in group.attributes)])
+            for group, scatter in zip(parts, scatters, strict=True)
         )
         named[interaction] = math.prod(sizes[name] - 1 for name in interaction) / trace
     return named
 
 
-def _scatter(part: Part) -> Array:
+def _scatter(group: Part) -> Array:
     """For each set of a part's attributes the summed square of one report's contributions to its interaction.
 
     There is an axis of length 2 per attribute, 1 standing for "in the set".
     """
-    squares = np.empty((2,) * len(part.attributes))
+    squares = np.empty((2,) * len(group.attributes))
     for members in np.ndindex(squares.shape):
-        margin = [name for name, inside in zip(part.attributes, members, strict=True) if inside]
-        squares[members] = part.channel.summed_squares([part.covered.index(name) for name in margin])
-    for axis, size in enumerate(part.estimator.shape):
+        margin = [name for name, inside in zip(group.attributes, members, strict=True) if inside]
+        squares[members] = group.channel.summed_squares([group.covered.index(name) for name in margin])
+    for axis, size in enumerate(group.estimator.shape):
         view = np.moveaxis(squares, axis, 0)
         view[1] -= view[0] / size
     return squares
@@ -304,11 +304,11 @@ def pooled_contributions(
     wanted = tuple(names)
     if len(wanted) > MOST_POOLED:
         raise InvalidInput(f"At most {MOST_POOLED} attributes can be pooled at once, not {len(wanted)}. Ask for fewer.")
-    estimable = [_estimable(one.questionnaire, wanted) for one in asked]
+    estimable = [_estimable(asked_table.questionnaire, wanted) for asked_table in asked]
     contributions = []
-    for one, mine, weights in zip(asked, estimable, _shares(asked, estimable, wanted), strict=True):
+    for asked_table, mine, weights in zip(asked, estimable, _shares(asked, estimable, wanted), strict=True):
         if weights:
-            table = _checked_size(one.table(mine))
+            table = _checked_size(asked_table.table(mine))
             others = math.prod(size for name, size in zip(wanted, shape, strict=True) if name not in mine)
             contributions.append(PooledContributions.of(table, weights, others))
     return tuple(contributions)
@@ -317,16 +317,16 @@ def pooled_contributions(
 def _estimable(questionnaire: Questionnaire, wanted: Names) -> Names:
     """The wanted attributes that a questionnaire asks through channels which tell of them."""
     asked = [name for name in wanted if name in questionnaire.attributes]
-    telling = [part for part in parts_for(questionnaire, asked) if part.estimator.is_invertible()]
-    return tuple(name for name in asked if any(name in part.attributes for part in telling))
+    telling = [group for group in parts_for(questionnaire, asked) if group.estimator.is_invertible()]
+    return tuple(name for name in asked if any(name in group.attributes for group in telling))
 
 
 def _shares(asked: Sequence[AskedTable], estimable: Sequence[Names], wanted: Names) -> list[dict[Names, float]]:
     """Each questionnaire's weight for each interaction it tells of; over all of them they sum to one."""
     known: list[dict[Names, float]] = []
-    for one, mine in zip(asked, estimable, strict=True):
-        amounts = information(parts_for(one.questionnaire, mine), mine)
-        known.append({interaction: one.reports * amount for interaction, amount in amounts.items()})
+    for asked_table, mine in zip(asked, estimable, strict=True):
+        amounts = information(parts_for(asked_table.questionnaire, mine), mine)
+        known.append({interaction: asked_table.reports * amount for interaction, amount in amounts.items()})
     shares: list[dict[Names, float]] = [{} for _ in asked]
     for interaction in interactions(wanted):
         total = sum(amounts.get(interaction, 0.0) for amounts in known)
@@ -339,10 +339,10 @@ def _shares(asked: Sequence[AskedTable], estimable: Sequence[Names], wanted: Nam
 
 
 def _refuse(asked: Sequence[AskedTable], interaction: Names, wanted: Names) -> None:
-    for one in asked:
-        there = one.questionnaire.attributes
+    for asked_table in asked:
+        there = asked_table.questionnaire.attributes
         if set(interaction) <= set(there):  # asked, so it is the channel that does not tell: it says why
-            _ = one.table(tuple(name for name in wanted if name in there)).mean
+            _ = asked_table.table(tuple(name for name in wanted if name in there)).mean
     raise NotEstimable(never_together(interaction))
 
 

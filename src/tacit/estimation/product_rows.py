@@ -142,7 +142,7 @@ def _distinct_reports(source: Source, parts: Sequence[Part]) -> Listed | None:
     columns = [source.engine.schema[name] for name in names]
     shape = tuple(column.tally_size for column in columns)
     if all(column.shows == "one" for column in columns) and math.prod(shape) <= TALLIED_CELLS:
-        return _reports_of_tally(source.engine.tally(names), [len(part.columns) for part in parts])
+        return _reports_of_tally(source.engine.tally(names), [len(group.columns) for group in parts])
     if min(source.engine.n_rows, math.prod(shape)) > MOST_ROWS:
         return None
     try:
@@ -150,8 +150,8 @@ def _distinct_reports(source: Source, parts: Sequence[Part]) -> Listed | None:
     except NotEstimable:
         return None
     codes, kinds = [], []
-    for part in parts:
-        shown = [table[name] for name in part.columns]
+    for group in parts:
+        shown = [table[name] for name in group.columns]
         first, numbers = _distinct(shown)
         codes.append(numbers)
         kinds.append([column[first] for column in shown])
@@ -232,20 +232,20 @@ def _is_same(table: Array) -> bool:
     return bool((table == table[:1]).all())
 
 
-def _group_factors(part: Part, columns: Sequence[Codes]) -> list[Factors] | None:
+def _group_factors(group: Part, columns: Sequence[Codes]) -> list[Factors] | None:
     """The factors of a group's attributes for every kind; None where its reports are no short sums of products."""
-    channel = part.channel
-    if channel.is_clear and part.shows_one:
+    channel = group.channel
+    if channel.is_clear and group.shows_one:
         return [_clear_factors(column, size) for column, size in zip(columns, channel.shape, strict=True)]
     if len(channel.shape) == 1:
         first, kinds = _distinct(columns)
-        table = channel.inverse([column[first] for column in columns], part.guess)
+        table = channel.inverse([column[first] for column in columns], group.guess)
         whole = table.sum(axis=1) if channel.sums_to_one else np.ones(len(table))
         return [Factors(kinds, table[:, None, :], whole[:, None])]
     terms = None if channel.has_choice else channel.inverse_terms(columns)
     if terms is not None:
         return _by_terms(terms, channel.shape)
-    return _written_out(channel, part.guess, columns)
+    return _written_out(channel, group.guess, columns)
 
 
 def _distinct(columns: Sequence[Codes]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

@@ -39,7 +39,7 @@ def covered_names(sources: Sequence[Source], names: Sequence[str]) -> list[str]:
     covered = list(names)
     for source in sources:
         asked = [name for name in names if name in source.questionnaire.attributes]
-        told = [name for part in parts_for(source.questionnaire, asked) for name in part.covered]
+        told = [name for group in parts_for(source.questionnaire, asked) for name in group.covered]
         covered.extend(dict.fromkeys(name for name in told if name not in covered))
     return covered
 
@@ -63,7 +63,7 @@ class LikelihoodErrors:
 
     @cached_property
     def _reports(self) -> float:
-        return sum(float(part.counts.sum()) for part in self.evidence)
+        return sum(float(group.counts.sum()) for group in self.evidence)
 
     @cached_property
     def _near(self) -> Array:
@@ -77,7 +77,7 @@ class LikelihoodErrors:
     def _gain(self) -> Array:
         """Variance by the inverse information at the estimate, a floor under every share, over the unbiased one's."""
         cells = math.prod(self.whole)
-        if cells > INFORMATION_TRUTHS or cells * sum(part.counts.size for part in self.evidence) > MATRIX_ENTRIES:
+        if cells > INFORMATION_TRUTHS or cells * sum(group.counts.size for group in self.evidence) > MATRIX_ENTRIES:
             return np.ones(self.probabilities.shape)
         unbiased = replace(self.law, respondents=False).variance(self._near)
         variances = self._inverse_information(self._optimum.distribution)
@@ -89,13 +89,13 @@ class LikelihoodErrors:
         cells, truth = math.prod(self.whole), floored(truth)
         information = np.zeros((cells, cells))
         certain = np.eye(cells).reshape(cells, *self.whole)
-        for part in self.evidence:
-            law = np.stack([part.expected(one).reshape(-1) for one in certain], axis=1)
-            expected = part.expected(truth).reshape(-1)
+        for group in self.evidence:
+            law = np.stack([group.expected(one).reshape(-1) for one in certain], axis=1)
+            expected = group.expected(truth).reshape(-1)
             seen = expected > 0
-            weights = np.divide(part.counts.reshape(-1).sum(), expected, out=np.zeros_like(expected), where=seen)
+            weights = np.divide(group.counts.reshape(-1).sum(), expected, out=np.zeros_like(expected), where=seen)
             if law.sum(axis=0).min() < 1 - 1e-9:  # only the reports that were sent are listed
-                weights = np.divide(part.counts.reshape(-1), expected**2, out=np.zeros_like(expected), where=seen)
+                weights = np.divide(group.counts.reshape(-1), expected**2, out=np.zeros_like(expected), where=seen)
             information += (law * weights[:, None]).T @ law
         directions = np.eye(cells)[:, 1:] - np.eye(cells)[:, :1]
         inner = directions.T @ information @ directions

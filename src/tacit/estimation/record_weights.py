@@ -119,11 +119,11 @@ def row_weights(source: Source, asked: RecordCells, *, draws: int, seed: int) ->
 
 
 def _asked_parts(source: Source, asked: RecordCells) -> list[Part]:
-    return [with_guess(source, part) for part in parts_for(source.questionnaire, asked.names)]
+    return [with_guess(source, group) for group in parts_for(source.questionnaire, asked.names)]
 
 
 def _is_small(asked: RecordCells, parts: Sequence[Part]) -> bool:
-    reports = math.prod(math.prod(part.estimator.tally_shape) for part in parts)
+    reports = math.prod(math.prod(group.estimator.tally_shape) for group in parts)
     return max(reports, asked.n_records) * asked.n_cells <= DOMAIN_ENTRIES
 
 
@@ -132,9 +132,9 @@ def _report_table(asked: RecordCells, parts: Sequence[Part]) -> Array:
     table = asked.table()
     order = [asked.names.index(name) for name in attributes_of(parts)]
     weights = table.transpose(*order, table.ndim - 1)
-    for part in parts:
-        mapped = part.estimator.solve_adjoint(weights, part.guess)
-        weights = np.moveaxis(mapped, range(part.tally_ndim), range(-part.tally_ndim, 0))
+    for group in parts:
+        mapped = group.estimator.solve_adjoint(weights, group.guess)
+        weights = np.moveaxis(mapped, range(group.tally_ndim), range(-group.tally_ndim, 0))
     return weights
 
 
@@ -159,13 +159,13 @@ def _set_weights(source: Source, columns: Sequence[str], weights: Array) -> Iter
     held = math.prod(arranged.shape[1 + len(single) :]) * len(weights)
     step = max(1, HELD // held)
     for start in range(0, table.n_rows, step):
-        part = table.rows(slice(start, start + step))
-        index: Any = (slice(None), *(part[name] for name in single))
-        shape = (len(weights), part.n_rows, *arranged.shape[1 + len(single) :])
+        group = table.rows(slice(start, start + step))
+        index: Any = (slice(None), *(group[name] for name in single))
+        shape = (len(weights), group.n_rows, *arranged.shape[1 + len(single) :])
         of_rows: Array = arranged[index] if single else np.broadcast_to(arranged[:, None], shape)
         for name in several:
-            of_rows = np.einsum("krs...,rs->kr...", of_rows, shown_slots(part[name], schema[name]))
-        yield of_rows, np.ones(part.n_rows, dtype=np.int64)
+            of_rows = np.einsum("krs...,rs->kr...", of_rows, shown_slots(group[name], schema[name]))
+        yield of_rows, np.ones(group.n_rows, dtype=np.int64)
 
 
 def _rows_in_memory(source: Source) -> Table:
@@ -226,7 +226,7 @@ class Term:
 
 def turned_back(parts: Sequence[Part], reports: Columns, rng: np.random.Generator) -> Iterator[Term]:
     """Whole records with weights that undo the disguise of all groups; one or several for each report."""
-    choices = [_terms(part, reports, rng) for part in parts]
+    choices = [_terms(group, reports, rng) for group in parts]
     if math.prod(len(terms) for terms in choices) > MOST_PATTERNS:
         choices = [[_draw_term(terms, rng)] for terms in choices]
     for pattern in itertools.product(*choices):
@@ -234,16 +234,16 @@ def turned_back(parts: Sequence[Part], reports: Columns, rng: np.random.Generato
         yield Term(weights, {name: column for term in pattern for name, column in term.truths.items()})
 
 
-def _terms(part: Part, reports: Columns, rng: np.random.Generator) -> list[Term]:
-    columns = [reports[name] for name in part.columns]
+def _terms(group: Part, reports: Columns, rng: np.random.Generator) -> list[Term]:
+    columns = [reports[name] for name in group.columns]
     nothing = [column[:0] for column in columns]
-    as_products = not part.channel.has_choice and part.channel.inverse_terms(nothing) is not None
-    step = max(1, HELD // (max if as_products else math.prod)(part.channel.shape))
+    as_products = not group.channel.has_choice and group.channel.inverse_terms(nothing) is not None
+    step = max(1, HELD // (max if as_products else math.prod)(group.channel.shape))
     turn = _products if as_products else _whole
     chunks = []
     for start in range(0, len(columns[0]), step):
-        chunks.append(turn(part, [column[start : start + step] for column in columns], rng))
-    return [_join_terms(terms) for terms in zip(*chunks, strict=True)] if chunks else turn(part, nothing, rng)
+        chunks.append(turn(group, [column[start : start + step] for column in columns], rng))
+    return [_join_terms(terms) for terms in zip(*chunks, strict=True)] if chunks else turn(group, nothing, rng)
 
 
 def _join_terms(terms: Sequence[Term]) -> Term:
@@ -254,29 +254,29 @@ def _join_terms(terms: Sequence[Term]) -> Term:
     return Term(np.concatenate([term.weights for term in terms]), truths)
 
 
-def _products(part: Part, columns: Sequence[Codes], rng: np.random.Generator) -> list[Term]:
-    terms = part.channel.inverse_terms(columns)
+def _products(group: Part, columns: Sequence[Codes], rng: np.random.Generator) -> list[Term]:
+    terms = group.channel.inverse_terms(columns)
     assert terms is not None, "the caller has asked"
-    return [_product(part, term, rng) for term in terms]
+    return [_product(group, term, rng) for term in terms]
 
 
-def _product(part: Part, term: ProductTerm, rng: np.random.Generator) -> Term:
+def _product(group: Part, term: ProductTerm, rng: np.random.Generator) -> Term:
     weights, truths = term.scale, {}
-    for name, factor, size in zip(part.covered, term.factors, part.channel.shape, strict=True):
+    for name, factor, size in zip(group.covered, term.factors, group.channel.shape, strict=True):
         if factor is not None and factor.ndim == 1:
             truths[name] = factor
             continue
         shares = np.ones((len(weights), size)) if factor is None else factor
         truths[name], signed = _signed_choice(shares, rng)
         weights = weights * signed
-    return Term(weights, {name: truths[name] for name in part.attributes})
+    return Term(weights, {name: truths[name] for name in group.attributes})
 
 
-def _whole(part: Part, columns: Sequence[Codes], rng: np.random.Generator) -> list[Term]:
+def _whole(group: Part, columns: Sequence[Codes], rng: np.random.Generator) -> list[Term]:
     """A joint answer of the whole group, from its row of the inverse; then the attributes that are asked for."""
-    chosen, signed = _signed_choice(part.channel.inverse(columns, part.guess), rng)
-    joint = split_codes(chosen, part.channel.shape)
-    return [Term(signed, {name: joint[part.covered.index(name)] for name in part.attributes})]
+    chosen, signed = _signed_choice(group.channel.inverse(columns, group.guess), rng)
+    joint = split_codes(chosen, group.channel.shape)
+    return [Term(signed, {name: joint[group.covered.index(name)] for name in group.attributes})]
 
 
 def _draw_term(terms: Sequence[Term], rng: np.random.Generator) -> Term:

@@ -86,7 +86,7 @@ def sources_with_samples(
         raise InvalidInput(
             "Two sets of reports have the same scheme. They are one sample: put them and their weights into one table."
         )
-    return [one for part, of in zip(reports, samples, strict=True) for one in _sources_of_sample(part, of)]
+    return [one for group, of in zip(reports, samples, strict=True) for one in _sources_of_sample(group, of)]
 
 
 def _sources_of_sample(reports: ReportSource, sample: Sample) -> Iterator[SampledSource]:

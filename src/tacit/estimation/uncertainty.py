@@ -64,10 +64,10 @@ def covered_truth(parts: Sequence[Part], frequencies: Array, asked: Array) -> Ar
 
     What the table leaves open is taken from the groups' own estimates.
     """
-    if all(part.covered == part.attributes for part in parts):
+    if all(group.covered == group.attributes for group in parts):
         return asked
     whole = floored(projected(solve_covered(parts, frequencies)))
-    covered = [name for part in parts for name in part.covered]
+    covered = [name for group in parts for name in group.covered]
     kept = set(attributes_of(parts))
     others = tuple(axis for axis, name in enumerate(covered) if name not in kept)
     there = whole.sum(axis=others, keepdims=True)
@@ -166,8 +166,8 @@ def hinges_on_public(parts: Sequence[PartSquares]) -> bool:
 
 def _mistaken(parts: Sequence[PartSquares]) -> tuple[Array, Array]:
     """The least and the most that those contribute who give the public answers of a cell and are not of it."""
-    least = _extreme_when_missed(parts, [None if part.is_clear else part.least for part in parts], np.minimum)
-    return least, _extreme_when_missed(parts, [None if part.is_clear else part.most for part in parts], np.maximum)
+    least = _extreme_when_missed(parts, [None if group.is_clear else group.least for group in parts], np.minimum)
+    return least, _extreme_when_missed(parts, [None if group.is_clear else group.most for group in parts], np.maximum)
 
 
 def possible_square(parts: Sequence[PartSquares], share: Array, square: Array) -> Array:
@@ -181,10 +181,10 @@ def possible_square(parts: Sequence[PartSquares], share: Array, square: Array) -
 
 def _cell_squares(parts: Sequence[PartSquares]) -> Contributed:
     """Squares of contributions to the cells of a table, from those of its groups."""
-    least = _extreme_when_missed(parts, [part.least for part in parts], np.minimum)
-    most = _extreme_when_missed(parts, [part.most for part in parts], np.maximum)
+    least = _extreme_when_missed(parts, [group.least for group in parts], np.minimum)
+    most = _extreme_when_missed(parts, [group.most for group in parts], np.maximum)
     _, mistaken = _mistaken(parts)
-    return Contributed(outer_product([part.inside for part in parts]), least, most, mistaken, mistaken)
+    return Contributed(outer_product([group.inside for group in parts]), least, most, mistaken, mistaken)
 
 
 def _extreme_when_missed(
@@ -196,11 +196,11 @@ def _extreme_when_missed(
     """
     met: Array = np.ones(())
     missed: Array | None = None
-    for part, own in zip(parts, missing, strict=True):
+    for group, own in zip(parts, missing, strict=True):
         products = [] if own is None else [np.multiply.outer(met, own)]
         if missed is not None:
-            products += [np.multiply.outer(missed, other) for other in (part.inside, own) if other is not None]
-        met = np.multiply.outer(met, part.inside)
+            products += [np.multiply.outer(missed, other) for other in (group.inside, own) if other is not None]
+        met = np.multiply.outer(met, group.inside)
         missed = functools.reduce(best, products) if products else None
     return np.zeros(met.shape) if missed is None else missed
 
@@ -211,44 +211,46 @@ def part_squares(parts: Sequence[Part], truth: Array) -> list[PartSquares]:
     `truth` is over all that the channels cover; it matters only where a channel has no marginals.
     """
     each, start = [], 0
-    for part in parts:
-        axes = range(start, start + len(part.covered))
+    for group in parts:
+        axes = range(start, start + len(group.covered))
         others = tuple(axis for axis in range(truth.ndim) if axis not in axes)
-        each.append(_part_squares(part, truth.sum(axis=others)))
-        start += len(part.covered)
+        each.append(_part_squares(group, truth.sum(axis=others)))
+        start += len(group.covered)
     return each
 
 
-def _part_squares(part: Part, truth: Array) -> PartSquares:
-    inside = _own_squares(part, truth)
-    cells, size = math.prod(part.estimator.shape), math.prod(part.channel.shape)
-    if cells * max(size, math.prod(part.channel.tally_shape)) <= RANGED_ENTRIES:
-        given = _mean_squares(part, np.eye(size).reshape(*part.channel.shape, size)).reshape(cells, size)
-        possible = part.channel.adjoint(np.ones(part.channel.tally_shape)).reshape(-1) > 0  # not what routing rules out
-        others = (_cell_codes(part) != np.arange(cells)[:, None]) & possible
+def _part_squares(group: Part, truth: Array) -> PartSquares:
+    inside = _own_squares(group, truth)
+    cells, size = math.prod(group.estimator.shape), math.prod(group.channel.shape)
+    if cells * max(size, math.prod(group.channel.tally_shape)) <= RANGED_ENTRIES:
+        given = _mean_squares(group, np.eye(size).reshape(*group.channel.shape, size)).reshape(cells, size)
+        possible = (
+            group.channel.adjoint(np.ones(group.channel.tally_shape)).reshape(-1) > 0
+        )  # not what routing rules out
+        others = (_cell_codes(group) != np.arange(cells)[:, None]) & possible
         least = np.min(given, axis=1, where=others, initial=np.inf)
         most = np.max(given, axis=1, where=others, initial=0.0)
         least = np.minimum(least, most)
     else:
-        asked = [part.covered.index(name) for name in part.attributes]
+        asked = [group.covered.index(name) for name in group.attributes]
         shares = truth.sum(axis=tuple(axis for axis in range(truth.ndim) if axis not in asked))
-        least = most = np.maximum(_mean_squares(part, truth) - shares * inside, 0.0) / (1 - shares)
-    return PartSquares(inside, least.reshape(inside.shape), most.reshape(inside.shape), part.channel.is_clear)
+        least = most = np.maximum(_mean_squares(group, truth) - shares * inside, 0.0) / (1 - shares)
+    return PartSquares(inside, least.reshape(inside.shape), most.reshape(inside.shape), group.channel.is_clear)
 
 
-def _cell_codes(part: Part) -> NDArray[np.intp]:
+def _cell_codes(group: Part) -> NDArray[np.intp]:
     """The cell of each truth that the part's channel covers."""
-    asked = [part.covered.index(name) for name in part.attributes]
-    axes = np.indices(part.channel.shape)
-    return np.ravel_multi_index([axes[axis] for axis in asked], part.estimator.shape).reshape(-1)
+    asked = [group.covered.index(name) for name in group.attributes]
+    axes = np.indices(group.channel.shape)
+    return np.ravel_multi_index([axes[axis] for axis in asked], group.estimator.shape).reshape(-1)
 
 
-def _own_squares(part: Part, truth: Array) -> Array:
-    cells = math.prod(part.estimator.shape)
-    if cells >= PROBED_CELLS and (alike := _alike(part)) is not None:
+def _own_squares(group: Part, truth: Array) -> Array:
+    cells = math.prod(group.estimator.shape)
+    if cells >= PROBED_CELLS and (alike := _alike(group)) is not None:
         return alike
     # Truths as columns, one for each cell: how the group's other attributes go with it.
-    codes = _cell_codes(part)
+    codes = _cell_codes(group)
     shares = np.bincount(codes, truth.reshape(-1), cells)[codes]
     # A cell that routing rules out has no share, and no report contributes to it.
     within = np.divide(truth.reshape(-1), shares, out=np.zeros(truth.size), where=shares > 0)
@@ -256,26 +258,26 @@ def _own_squares(part: Part, truth: Array) -> Array:
     for first in range(0, cells, width):
         block = np.arange(first, min(first + width, cells))
         given = np.where(codes[:, None] == block, within[:, None], 0.0)
-        squares = _mean_squares(part, given.reshape(*truth.shape, -1)).reshape(cells, -1)
+        squares = _mean_squares(group, given.reshape(*truth.shape, -1)).reshape(cells, -1)
         own[block] = squares[block, np.arange(len(block))]
-    return own.reshape(part.estimator.shape)
+    return own.reshape(group.estimator.shape)
 
 
-def _mean_squares(part: Part, truth: Array) -> Array:
-    return part.estimator.solve_squares(part.channel.apply(truth), part.guess)
+def _mean_squares(group: Part, truth: Array) -> Array:
+    return group.estimator.solve_squares(group.channel.apply(truth), group.guess)
 
 
-def _alike(part: Part) -> Array | None:
+def _alike(group: Part) -> Array | None:
     """`_own_squares` without going through the cells, where it depends on a cell's own share only; None elsewhere.
 
     Two distributions give its constant and its slope; a third, drawn at random like them, would not agree by chance.
     """
-    draws = np.random.default_rng(0).dirichlet(np.ones(math.prod(part.channel.shape)), size=3)
-    asked = [part.covered.index(name) for name in part.attributes]
-    others = tuple(axis for axis in range(len(part.covered)) if axis not in asked)
-    shares = [draw.reshape(part.channel.shape).sum(axis=others) for draw in draws]
-    squares = [_mean_squares(part, draw.reshape(part.channel.shape)) for draw in draws]
-    if part.channel.treats_answers_alike and (alike := _one_line(squares, shares)) is not None:
+    draws = np.random.default_rng(0).dirichlet(np.ones(math.prod(group.channel.shape)), size=3)
+    asked = [group.covered.index(name) for name in group.attributes]
+    others = tuple(axis for axis in range(len(group.covered)) if axis not in asked)
+    shares = [draw.reshape(group.channel.shape).sum(axis=others) for draw in draws]
+    squares = [_mean_squares(group, draw.reshape(group.channel.shape)) for draw in draws]
+    if group.channel.treats_answers_alike and (alike := _one_line(squares, shares)) is not None:
         return np.full(squares[0].shape, alike)
     slope = (squares[1] - squares[0]) / (shares[1] - shares[0])
     constant = squares[0] - slope * shares[0]

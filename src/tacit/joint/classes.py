@@ -68,32 +68,32 @@ class LatentClasses:
                 column[here] = rng.choice(factor.shape[1], size=len(here), p=factor[k] / factor[k].sum())
         return columns
 
-    def report_logs(self, part: WholeReports) -> Array:
+    def report_logs(self, reports: WholeReports) -> Array:
         """Log-likelihood of each report."""
-        return self._shares(part)[0]
+        return self._shares(reports)[0]
 
-    def _shares(self, part: WholeReports) -> tuple[Array, Array]:
+    def _shares(self, reports: WholeReports) -> tuple[Array, Array]:
         """Log-likelihood of each report, and the posterior of its classes."""
-        if not part.groups:
-            return np.zeros(part.n_rows), np.repeat(self.weights[None, :], part.n_rows, axis=0)
-        logs, shares = row_shares(part.crossing.rows, _crossed_chances(self, part), self.weights)
-        return logs + _offsets(self, part), shares
+        if not reports.groups:
+            return np.zeros(reports.n_rows), np.repeat(self.weights[None, :], reports.n_rows, axis=0)
+        logs, shares = row_shares(reports.crossing.rows, _crossed_chances(self, reports), self.weights)
+        return logs + _offsets(self, reports), shares
 
-    def answers(self, part: WholeReports) -> list[Array]:
+    def answers(self, reports: WholeReports) -> list[Array]:
         """Posterior of each answer of every attribute, ``(rows, answers)``."""
-        _, shares = self._shares(part)
+        _, shares = self._shares(reports)
         made: list[Array] = [shares @ factor for factor in self.factors]
-        for group in part.groups:
+        for group in reports.groups:
             posteriors = group.by_row().answers(self._own(group), shares)
             for j, posterior in zip(group.attributes, posteriors, strict=True):
                 made[j] = posterior / np.maximum(posterior.sum(axis=1, keepdims=True), 1e-300)
         return made
 
-    def candidates(self, part: WholeReports) -> Iterator[list[Codes]]:
+    def candidates(self, reports: WholeReports) -> Iterator[list[Codes]]:
         """Promising whole records for each report: the best of each class."""
-        rows = np.arange(part.n_rows)
-        best = [np.broadcast_to(factor.argmax(axis=1), (part.n_rows, self.n_classes)) for factor in self.factors]
-        for group in part.groups:
+        rows = np.arange(reports.n_rows)
+        best = [np.broadcast_to(factor.argmax(axis=1), (reports.n_rows, self.n_classes)) for factor in self.factors]
+        for group in reports.groups:
             records = group.law.component_records(self._own(group))
             for j, codes in zip(group.attributes, records, strict=True):
                 best[j] = codes[group.kinds]
@@ -119,19 +119,19 @@ def log_sum(logs: Array) -> Array:
         return safe + np.log(np.exp(logs - safe[..., None]).sum(axis=-1))
 
 
-def _chances(model: LatentClasses, part: WholeReports) -> list[Array]:
+def _chances(model: LatentClasses, reports: WholeReports) -> list[Array]:
     """Chance of each group's distinct reports in each class."""
-    return [group.law.component_chances(model._own(group)) for group in part.groups]
+    return [group.law.component_chances(model._own(group)) for group in reports.groups]
 
 
-def _crossed_chances(model: LatentClasses, part: WholeReports) -> Array:
+def _crossed_chances(model: LatentClasses, reports: WholeReports) -> Array:
     one = np.ones((1, model.n_classes))
-    return row_products(part.crossing.members, np.concatenate([*_chances(model, part), one]))
+    return row_products(reports.crossing.members, np.concatenate([*_chances(model, reports), one]))
 
 
-def _offsets(model: LatentClasses, part: WholeReports) -> Array:
-    offsets = np.zeros(part.n_rows)
-    for group in part.groups:
+def _offsets(model: LatentClasses, reports: WholeReports) -> Array:
+    offsets = np.zeros(reports.n_rows)
+    for group in reports.groups:
         own = group.law.offsets(model._own(group))
         offsets += own if isinstance(own, float) else own[group.kinds]
     return offsets
@@ -145,16 +145,18 @@ def class_step(model: LatentClasses, parts: Sequence[WholeReports], prior: float
     weights = np.full(model.n_classes, prior)
     totals = [np.full_like(factor, prior) for factor in model.factors]
     height = sum(prior * float(np.log(np.maximum(array, 1e-300)).sum()) for array in model.arrays) if prior else 0.0
-    for part in parts:
-        crossing = part.crossing
-        reached, crossed_people = expectation(crossing.rows, _crossed_chances(model, part), model.weights, part.counts)
-        height += reached + float(np.dot(part.counts, _offsets(model, part)))
+    for reports in parts:
+        crossing = reports.crossing
+        reached, crossed_people = expectation(
+            crossing.rows, _crossed_chances(model, reports), model.weights, reports.counts
+        )
+        height += reached + float(np.dot(reports.counts, _offsets(model, reports)))
         people = cell_sums(crossing.members, crossed_people, crossing.n_cells + 1)[:-1]
-        in_classes = people[: part.groups[0].law.n_reports].sum(axis=0)
+        in_classes = people[: reports.groups[0].law.n_reports].sum(axis=0)
         weights += in_classes
         seen: set[int] = set()
         start = 0
-        for group in part.groups:
+        for group in reports.groups:
             own, start = people[start : start + group.law.n_reports], start + group.law.n_reports
             seen.update(group.attributes)
             for j, counts in zip(group.attributes, group.law.component_counts(model._own(group), own), strict=True):
@@ -163,7 +165,7 @@ def class_step(model: LatentClasses, parts: Sequence[WholeReports], prior: float
             # What was not asked is expected as the class has it.
             totals[j] += in_classes[:, None] * model.factors[j]
     factors = tuple(total / np.maximum(total.sum(axis=1, keepdims=True), 1e-300) for total in totals)
-    everybody = sum(part.people for part in parts)
+    everybody = sum(reports.people for reports in parts)
     return LatentClasses(weights / weights.sum(), factors), height / everybody
 
 

@@ -61,17 +61,17 @@ class ExactTable:
         codes = rng.choice(len(self.probabilities), size=people, p=self.probabilities / self.probabilities.sum())
         return [column.astype(np.int64) for column in split_codes(codes.astype(np.int64), self.shape)]
 
-    def report_logs(self, part: WholeReports) -> Array:
+    def report_logs(self, reports: WholeReports) -> Array:
         """Log-likelihood of each report."""
         with np.errstate(divide="ignore"):
-            if Tabled.is_possible(part, self.shape):
-                return np.log(Tabled(part, self.shape).expected(self.probabilities))
-            return np.concatenate([np.log(together.sum(axis=1)) for together in self._together(part)])
+            if Tabled.is_possible(reports, self.shape):
+                return np.log(Tabled(reports, self.shape).expected(self.probabilities))
+            return np.concatenate([np.log(together.sum(axis=1)) for together in self._together(reports)])
 
-    def answers(self, part: WholeReports) -> list[Array]:
+    def answers(self, reports: WholeReports) -> list[Array]:
         """Posterior of each answer of every attribute, ``(rows, answers)``."""
         made: list[list[Array]] = [[] for _ in self.shape]
-        for together in self._together(part):
+        for together in self._together(reports):
             table = together.reshape(len(together), *self.shape)
             whole = np.maximum(together.sum(axis=1, keepdims=True), 1e-300)
             for j in range(len(self.shape)):
@@ -79,17 +79,17 @@ class ExactTable:
                 made[j].append(table.sum(axis=others) / whole)
         return [np.concatenate(parts) for parts in made]
 
-    def candidates(self, part: WholeReports) -> Iterator[list[Codes]]:
+    def candidates(self, reports: WholeReports) -> Iterator[list[Codes]]:
         """The likeliest whole record for each report."""
-        best = np.concatenate([together.argmax(axis=1) for together in self._together(part)]).astype(np.int64)
+        best = np.concatenate([together.argmax(axis=1) for together in self._together(reports)]).astype(np.int64)
         yield [column.astype(np.int64) for column in split_codes(best, self.shape)]
 
-    def _together(self, part: WholeReports) -> Iterator[Array]:
+    def _together(self, reports: WholeReports) -> Iterator[Array]:
         """The chance of each report together with every whole record, some reports at a time."""
         step = max(1, POSTERIOR_NUMBERS // len(self.probabilities))
-        laws = [(group.attributes, group.law.written_out(), group.kinds) for group in part.groups]
-        for start in range(0, max(part.n_rows, 1), step):
-            rows = slice(start, min(start + step, part.n_rows))
+        laws = [(group.attributes, group.law.written_out(), group.kinds) for group in reports.groups]
+        for start in range(0, max(reports.n_rows, 1), step):
+            rows = slice(start, min(start + step, reports.n_rows))
             together = np.repeat(self.probabilities[None, :], rows.stop - rows.start, axis=0)
             shaped = together.reshape(-1, *self.shape)
             for attributes, matrix, kinds in laws:
@@ -108,12 +108,12 @@ def _place_axes(matrix: Array, attributes: tuple[int, ...], shape: tuple[int, ..
 class Tabled:
     """Reports as the exact table meets them: one axis for the distinct reports of each group."""
 
-    def __init__(self, part: WholeReports, shape: tuple[int, ...]) -> None:
-        self.part, self.shape = part, shape
-        self._order = [j for group in part.groups for j in group.attributes]
+    def __init__(self, reports: WholeReports, shape: tuple[int, ...]) -> None:
+        self.part, self.shape = reports, shape
+        self._order = [j for group in reports.groups for j in group.attributes]
         self._others = [j for j in range(len(shape)) if j not in self._order]
-        self._sizes = [math.prod(shape[j] for j in group.attributes) for group in part.groups]
-        self._reports = [group.law.n_reports for group in part.groups]
+        self._sizes = [math.prod(shape[j] for j in group.attributes) for group in reports.groups]
+        self._reports = [group.law.n_reports for group in reports.groups]
 
     @cached_property
     def _cells(self) -> NDArray[np.int64]:
@@ -121,13 +121,13 @@ class Tabled:
         return joint_codes([group.kinds for group in self.part.groups], tuple(self._reports))
 
     @staticmethod
-    def is_possible(part: WholeReports, shape: tuple[int, ...]) -> bool:
+    def is_possible(reports: WholeReports, shape: tuple[int, ...]) -> bool:
         """Whether every combination of the groups' distinct reports, and every group's law, can be written out."""
-        if not part.groups or math.prod(float(size) for size in shape) > MOST_RECORDS:
+        if not reports.groups or math.prod(float(size) for size in shape) > MOST_RECORDS:
             return False
-        combinations = math.prod(float(group.law.n_reports) for group in part.groups)
+        combinations = math.prod(float(group.law.n_reports) for group in reports.groups)
         return combinations <= MOST_COMBINATIONS and all(
-            group.law.n_reports * math.prod(group.law.shape) <= MOST_CHANCES for group in part.groups
+            group.law.n_reports * math.prod(group.law.shape) <= MOST_CHANCES for group in reports.groups
         )
 
     def expected(self, truth: Array) -> Array:
@@ -175,5 +175,5 @@ def fit_table(
     most_steps: int = MOST_STEPS,
 ) -> Climb[ExactTable]:
     """The likeliest table; its likelihood has no other summit, so the start decides only how soon it is reached."""
-    tables = [Tabled(part, start.shape) for part in parts]
+    tables = [Tabled(reports, start.shape) for reports in parts]
     return climb(start, lambda model: table_step(model, tables, prior), arrived=arrived, most_steps=most_steps)

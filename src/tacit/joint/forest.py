@@ -111,21 +111,21 @@ class Forest:
             columns[j] = (rng.random(people)[:, None] >= steps[components, above][:, :-1]).sum(axis=1)
         return columns
 
-    def report_logs(self, part: WholeReports) -> Array:
+    def report_logs(self, reports: WholeReports) -> Array:
         """Log-likelihood of each report."""
-        return np.concatenate([chunk.logs for chunk in self._propagate_part(part)])
+        return np.concatenate([chunk.logs for chunk in self._propagate_part(reports)])
 
-    def answers(self, part: WholeReports) -> list[Array]:
+    def answers(self, reports: WholeReports) -> list[Array]:
         """Posterior of each answer of every attribute, ``(rows, answers)``."""
-        wide = np.concatenate([made.answers for made in self._propagate_part(part)])
+        wide = np.concatenate([made.answers for made in self._propagate_part(reports)])
         layout = self._layout
         places = {j: slice(layout.branches.slots[i], layout.branches.slots[i + 1]) for i, j in enumerate(layout.order)}
         return [np.maximum(wide[:, places[j]], 0.0) for j in range(len(self.tables))]
 
-    def candidates(self, part: WholeReports) -> Iterator[list[Codes]]:
+    def candidates(self, reports: WholeReports) -> Iterator[list[Codes]]:
         """Promising whole records for each report: the best of each component for each term."""
         layout = self._layout
-        evidence = list(gathered_evidence(self, part))
+        evidence = list(gathered_evidence(self, reports))
         for t in range(evidence[0].rows.shape[1]):
             for k in range(self.n_components):
                 best = np.concatenate(
@@ -150,8 +150,8 @@ class Forest:
             tables.append(table[:, rows][:, :, columns])
         return Forest(self.weights, self.parents, tuple(tables))
 
-    def _propagate_part(self, part: WholeReports) -> Iterator[_Propagated]:
-        for evidence in gathered_evidence(self, part):
+    def _propagate_part(self, reports: WholeReports) -> Iterator[_Propagated]:
+        for evidence in gathered_evidence(self, reports):
             yield self.propagated(evidence)
 
     def propagated(self, evidence: ForestEvidence) -> _Propagated:
@@ -215,10 +215,10 @@ def _outer(left: Array, right: Array, shared: int = 1) -> Array:
     return left.reshape(*left.shape, *(1,) * (right.ndim - shared)) * wide
 
 
-def n_terms(part: WholeReports) -> int | None:
+def n_terms(reports: WholeReports) -> int | None:
     """How many products the reports' sums multiply to; None where they are too many for a forest."""
     total = 1
-    for group in part.groups:
+    for group in reports.groups:
         terms = group.law.terms_of(MOST_TERMS)
         if terms is None or total * len(terms) > MOST_TERMS:
             return None
@@ -226,22 +226,22 @@ def n_terms(part: WholeReports) -> int | None:
     return total
 
 
-def gathered_evidence(model: Forest, part: WholeReports) -> Iterator[ForestEvidence]:
+def gathered_evidence(model: Forest, reports: WholeReports) -> Iterator[ForestEvidence]:
     """What reports say of every answer, some reports at a time."""
     layout = model._layout
-    per_row = (n_terms(part) or 1) * int(layout.branches.slots[-1])
+    per_row = (n_terms(reports) or 1) * int(layout.branches.slots[-1])
     step = max(1, EVIDENCE_NUMBERS // per_row)
-    for start in range(0, max(part.n_rows, 1), step):
-        rows = slice(start, min(start + step, part.n_rows))
-        evidence, scales = _chunk(part, layout, rows)
-        yield ForestEvidence(evidence, scales, (evidence == 1).all(axis=(0, 2)), part.counts[rows])
+    for start in range(0, max(reports.n_rows, 1), step):
+        rows = slice(start, min(start + step, reports.n_rows))
+        evidence, scales = _chunk(reports, layout, rows)
+        yield ForestEvidence(evidence, scales, (evidence == 1).all(axis=(0, 2)), reports.counts[rows])
 
 
-def _chunk(part: WholeReports, layout: _Layout, rows: slice) -> tuple[Array, Array]:
+def _chunk(reports: WholeReports, layout: _Layout, rows: slice) -> tuple[Array, Array]:
     size = rows.stop - rows.start
     evidence = np.ones((size, 1, int(layout.branches.slots[-1])))
     scales = np.ones((size, 1))
-    for group in part.groups:
+    for group in reports.groups:
         terms = group.law.terms_of(MOST_TERMS)
         if terms is None:
             raise ValueError("A forest was asked about a group whose law has too many terms.")
@@ -300,7 +300,7 @@ def fit_forest(
     most_steps: int = MOST_STEPS,
 ) -> Climb[Forest]:
     """The likeliest forest of the same branches that climbing from `start` leads to."""
-    evidence = [chunk for part in parts for chunk in gathered_evidence(start, part)]
+    evidence = [chunk for reports in parts for chunk in gathered_evidence(start, reports)]
     return climb(start, lambda model: forest_step(model, evidence, prior), arrived=arrived, most_steps=most_steps)
 
 

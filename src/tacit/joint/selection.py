@@ -57,11 +57,11 @@ class RecordModel(Protocol):
 
     def draw(self, people: int, rng: np.random.Generator) -> list[Codes]: ...
 
-    def report_logs(self, part: WholeReports) -> Array: ...
+    def report_logs(self, reports: WholeReports) -> Array: ...
 
-    def answers(self, part: WholeReports) -> list[Array]: ...
+    def answers(self, reports: WholeReports) -> list[Array]: ...
 
-    def candidates(self, part: WholeReports) -> Iterator[list[Codes]]: ...
+    def candidates(self, reports: WholeReports) -> Iterator[list[Codes]]: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,9 +94,9 @@ class ModelSearch:
 
 def rank_models(parts: Sequence[WholeReports], schema: Schema, search: ModelSearch) -> list[ModelCandidate]:
     """Every candidate, fitted without the held-out reports, the likeliest first."""
-    held = [search.rng.binomial(part.counts.astype(np.int64), HELD_OUT).astype(np.float64) for part in parts]
-    learning = [part.weighed(part.counts - out) for part, out in zip(parts, held, strict=True)]
-    testing = [part.weighed(out) for part, out in zip(parts, held, strict=True)]
+    held = [search.rng.binomial(reports.counts.astype(np.int64), HELD_OUT).astype(np.float64) for reports in parts]
+    learning = [reports.weighed(reports.counts - out) for reports, out in zip(parts, held, strict=True)]
+    testing = [reports.weighed(out) for reports, out in zip(parts, held, strict=True)]
     tried = list(_fit_candidates(learning, testing, schema, search))
     if not tried:
         raise InvalidInput(
@@ -122,34 +122,34 @@ def _fit_candidates(
     if "table" in search.kinds and _is_tabled(learning, schema, search):
         yield _exact(learning, testing, schema, best.model)
     search.on_share(0.6)
-    if "tree" in search.kinds and len(schema) > 1 and all(n_terms(part) is not None for part in learning):
+    if "tree" in search.kinds and len(schema) > 1 and all(n_terms(reports) is not None for reports in learning):
         yield from _trees(learning, testing, counted, schema, shares, best, search)
 
 
 def _is_tabled(parts: Sequence[WholeReports], schema: Schema, search: ModelSearch) -> bool:
     """Whether an exact table is worth trying."""
-    if not all(Tabled.is_possible(part, schema.shape()) for part in parts):
+    if not all(Tabled.is_possible(reports, schema.shape()) for reports in parts):
         return False
-    people = sum(part.people for part in parts)
+    people = sum(reports.people for reports in parts)
     return search.kinds == ("table",) or math.prod(schema.shape()) <= max(FEW_RECORDS, people / 4)
 
 
 def mean_log(model: RecordModel, parts: Sequence[WholeReports]) -> float:
     """Log-likelihood a report."""
-    people = sum(part.people for part in parts)
+    people = sum(reports.people for reports in parts)
     total = 0.0
-    for part in parts:
-        seen = part.counts > 0
-        total += float(part.counts[seen] @ model.report_logs(part)[seen])
+    for reports in parts:
+        seen = reports.counts > 0
+        total += float(reports.counts[seen] @ model.report_logs(reports)[seen])
     return total / max(people, 1.0)
 
 
 def _rank_candidates(tried: Sequence[ModelCandidate], testing: Sequence[WholeReports]) -> list[ModelCandidate]:
     """The candidates by their held-out likelihood, with how far each is behind the best and how surely."""
     ranked = sorted(tried, key=lambda candidate: -candidate.held_out)
-    counts = np.concatenate([part.counts for part in testing])
+    counts = np.concatenate([reports.counts for reports in testing])
     people = max(float(counts.sum()), 1.0)
-    logs = [np.concatenate([candidate.model.report_logs(part) for part in testing]) for candidate in ranked]
+    logs = [np.concatenate([candidate.model.report_logs(reports) for reports in testing]) for candidate in ranked]
     result = []
     for candidate, own in zip(ranked, logs, strict=True):
         difference = np.subtract(logs[0], own, out=np.zeros_like(own), where=counts > 0)
@@ -212,8 +212,8 @@ def _climbed_again(climb: Climb[LatentClasses], parts: Sequence[WholeReports]) -
 def turns(parts: Sequence[WholeReports]) -> list[tuple[tuple[int, ...], Turn]]:
     """Groups of several attributes whose reports a record and its mirror image explain almost alike."""
     made = {}
-    for part in parts:
-        for group in part.groups:
+    for reports in parts:
+        for group in reports.groups:
             if len(group.attributes) > 1 and isinstance(group.law, ProductLaw):
                 for number, turn in enumerate(group.law.turns()):
                     made[group.attributes, number] = turn
@@ -250,7 +250,7 @@ def _exact(
     learning: Sequence[WholeReports], testing: Sequence[WholeReports], schema: Schema, like: RecordModel
 ) -> ModelCandidate:
     """The exact table, started from inversion's estimate where it is one table, and from a fitted model."""
-    people = sum(part.people for part in learning)
+    people = sum(reports.people for reports in learning)
     shares = [like.marginal([j]) for j in range(len(schema))]
     start = ExactTable(starting_table(learning, schema, like), schema.shape())
     climb = fit_table(start, learning, table_prior(shares, people), arrived=TRIED_ARRIVED, most_steps=TRIED_STEPS)
@@ -338,7 +338,7 @@ def refine_model(
         return likeliest_mirror(grove.model, parts)[0], grove.converged
     assert isinstance(model, ExactTable)
     shares = [model.marginal([j]) for j in range(len(model.shape))]
-    prior = table_prior(shares, sum(part.people for part in parts))
+    prior = table_prior(shares, sum(reports.people for reports in parts))
     start = ExactTable(0.99 * model.probabilities + 0.01 / len(model.probabilities), model.shape)
     table = fit_table(start, parts, prior, arrived=FINAL_ARRIVED, most_steps=steps)
     return table.model, table.converged

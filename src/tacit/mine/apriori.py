@@ -114,18 +114,18 @@ def _next_level(
 def _longer_itemsets(supports: Supports, below: dict[Names, Candidates]) -> Iterator[tuple[Names, Codes]]:
     """Itemsets one answer longer whose every sub-itemset was kept, by their attributes."""
     order = supports.schema.names
-    kept = {names: np.sort(keys(part.codes, supports.schema.shape(names))) for names, part in below.items()}
-    last_answers = {names: np.unique(part.codes[:, -1]) for names, part in below.items()}
+    kept = {names: np.sort(keys(candidates.codes, supports.schema.shape(names))) for names, candidates in below.items()}
+    last_answers = {names: np.unique(candidates.codes[:, -1]) for names, candidates in below.items()}
     for names, shorter in below.items():
         for last in order[order.index(names[-1]) + 1 :]:
             longer = (*names, last)
             parts = [longer[:at] + longer[at + 1 :] for at in range(len(longer))]
-            if all(part in below for part in parts):
+            if all(candidates in below for candidates in parts):
                 codes = _cross_codes(shorter.codes, last_answers[parts[0]])
                 # Two answers that were kept make a pair; of longer itemsets every part must have been.
-                for at, part in enumerate(parts[:-1] if len(longer) > 2 else []):
+                for at, candidates in enumerate(parts[:-1] if len(longer) > 2 else []):
                     others = [column for column in range(len(longer)) if column != at]
-                    codes = codes[_among(keys(codes[:, others], supports.schema.shape(part)), kept[part])]
+                    codes = codes[_among(keys(codes[:, others], supports.schema.shape(candidates)), kept[candidates])]
                 if len(codes):
                     yield longer, codes
 

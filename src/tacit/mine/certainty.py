@@ -60,8 +60,8 @@ def certain(tried: Sequence[Candidates], min_support: float, certainty: float) -
         return ()
     supports, errors = (np.concatenate(each) for each in zip(*((p.supports, p.errors) for p in tried), strict=True))
     p_values = above(supports - min_support, errors)
-    kept = np.split(discoveries(p_values, certainty), np.cumsum([len(part.codes) for part in tried])[:-1])
-    return tuple(part.rows(which) for part, which in zip(tried, kept, strict=True) if which.any())
+    kept = np.split(discoveries(p_values, certainty), np.cumsum([len(itemsets.codes) for itemsets in tried])[:-1])
+    return tuple(itemsets.rows(which) for itemsets, which in zip(tried, kept, strict=True) if which.any())
 
 
 def noisy_lengths(tried: Sequence[Candidates], min_support: float, n_reports: int, certainty: float) -> dict[int, int]:
@@ -70,8 +70,10 @@ def noisy_lengths(tried: Sequence[Candidates], min_support: float, n_reports: in
     So many are needed that a support of twice the threshold stands out from it with the wanted certainty.
     """
     needed = {}
-    for length in sorted({len(part.names) for part in tried}):
-        error = float(np.median(np.concatenate([part.errors for part in tried if len(part.names) == length])))
+    for length in sorted({len(itemsets.names) for itemsets in tried}):
+        error = float(
+            np.median(np.concatenate([itemsets.errors for itemsets in tried if len(itemsets.names) == length]))
+        )
         if error > min_support:
             needed[length] = math.ceil(n_reports * (ndtri(certainty) * error / min_support) ** 2)
     return needed
@@ -92,8 +94,8 @@ def in_order(candidates: Sequence[Candidates]) -> tuple[Candidates, ...]:
     """
     if not candidates:
         return ()
-    shares = np.concatenate([np.clip(part.supports, 0, 1) for part in candidates])
-    weights = np.concatenate([1 / np.maximum(part.errors, 1e-12) ** 2 for part in candidates])
+    shares = np.concatenate([np.clip(itemsets.supports, 0, 1) for itemsets in candidates])
+    weights = np.concatenate([1 / np.maximum(itemsets.errors, 1e-12) ** 2 for itemsets in candidates])
     pairs = _nested_places(candidates)  # by length, so that parts are settled before what they are parts of
     smaller, larger = (np.concatenate([pair[side] for pair in pairs]) for side in (0, 1))
     for _ in range(ORDERING_ROUNDS):
@@ -106,8 +108,10 @@ def in_order(candidates: Sequence[Candidates]) -> tuple[Candidates, ...]:
                 shares[one] = shares[other] = (shares[one] * weights[one] + shares[other] * weights[other]) / total
     for of_length in pairs:
         np.minimum.at(shares, of_length[1], shares[of_length[0]])
-    ends = np.cumsum([len(part.codes) for part in candidates])[:-1]
-    return tuple(replace(part, shares=own) for part, own in zip(candidates, np.split(shares, ends), strict=True))
+    ends = np.cumsum([len(itemsets.codes) for itemsets in candidates])[:-1]
+    return tuple(
+        replace(itemsets, shares=own) for itemsets, own in zip(candidates, np.split(shares, ends), strict=True)
+    )
 
 
 _Places = NDArray[np.int64]
@@ -117,7 +121,7 @@ def _nested_places(candidates: Sequence[Candidates]) -> list[tuple[_Places, _Pla
     """Places of itemsets one answer shorter and of those they are parts of, for each length, the shortest first."""
     none = np.zeros(0, dtype=np.int64)
     pairs, (below, places_below) = [(none, none)], (np.zeros((0, 0), dtype=np.int64), none)
-    for length in sorted({len(part.names) for part in candidates}):
+    for length in sorted({len(itemsets.names) for itemsets in candidates}):
         items, places = _stack_itemsets(candidates, length)
         if below.shape[1] == length - 1 and len(below):
             without = np.concatenate([np.delete(items, at, axis=1) for at in range(length)])
@@ -133,13 +137,15 @@ def _nested_places(candidates: Sequence[Candidates]) -> list[tuple[_Places, _Pla
 
 def _stack_itemsets(candidates: Sequence[Candidates], length: int) -> tuple[_Places, _Places]:
     """The itemsets of a length as rows of answers, each answer a number of its own, and their places among all."""
-    names = list(dict.fromkeys(name for part in candidates for name in part.names))
+    names = list(dict.fromkeys(name for itemsets in candidates for name in itemsets.names))
     number = {name: place for place, name in enumerate(names)}
-    sizes = np.array([len(part.codes) for part in candidates])
-    is_here = np.array([len(part.names) == length for part in candidates])
-    parts = [part for part in candidates if len(part.names) == length]
-    attributes = np.array([[number[name] for name in part.names] for part in parts])
-    items = np.concatenate([part.codes for part in parts]) * len(names) + np.repeat(attributes, sizes[is_here], axis=0)
+    sizes = np.array([len(itemsets.codes) for itemsets in candidates])
+    is_here = np.array([len(itemsets.names) == length for itemsets in candidates])
+    parts = [itemsets for itemsets in candidates if len(itemsets.names) == length]
+    attributes = np.array([[number[name] for name in itemsets.names] for itemsets in parts])
+    items = np.concatenate([itemsets.codes for itemsets in parts]) * len(names) + np.repeat(
+        attributes, sizes[is_here], axis=0
+    )
     return items, np.flatnonzero(np.repeat(is_here, sizes))
 
 

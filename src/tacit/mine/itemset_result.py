@@ -79,33 +79,35 @@ class Itemsets(Told):
     n_splits: int = 0  # of all itemsets that could have been listed: the rules that were tried
 
     def __len__(self) -> int:
-        return sum(len(part.codes) for part in self.found)
+        return sum(len(candidates.codes) for candidates in self.found)
 
     def __iter__(self) -> Iterator[Itemset]:
-        itemsets = [itemset for part in self.found for itemset in self._of(part)]
+        itemsets = [itemset for candidates in self.found for itemset in self._of(candidates)]
         return iter(sorted(itemsets, key=lambda itemset: (len(itemset), -itemset.support)))
 
-    def _of(self, part: Candidates) -> Iterator[Itemset]:
-        attributes = [self.supports.schema[name] for name in part.names]
-        shown = np.clip(part.supports, 0, 1) if part.shares is None else part.shares
-        ends = self._intervals(part)
-        numbers = np.column_stack([shown, part.errors, part.supports, ends.low, ends.high])
-        for row, own in zip(part.codes, numbers.tolist(), strict=True):
+    def _of(self, candidates: Candidates) -> Iterator[Itemset]:
+        attributes = [self.supports.schema[name] for name in candidates.names]
+        shown = np.clip(candidates.supports, 0, 1) if candidates.shares is None else candidates.shares
+        ends = self._intervals(candidates)
+        numbers = np.column_stack([shown, candidates.errors, candidates.supports, ends.low, ends.high])
+        for row, own in zip(candidates.codes, numbers.tolist(), strict=True):
             items = tuple((a.name, a.answers[code]) for a, code in zip(attributes, row, strict=True))
             yield Itemset(items, *own)
 
-    def _intervals(self, part: Candidates) -> Interval:
+    def _intervals(self, candidates: Candidates) -> Interval:
         """Those of the cells of a table, where it is small; else from the errors alone."""
-        if part.names not in self._table_intervals:
-            return share_intervals(part.supports, part.errors, np.full(len(part.codes), float(self.n_reports)))
-        table, cells = self._table_intervals[part.names], tuple(part.codes.T)
+        if candidates.names not in self._table_intervals:
+            return share_intervals(
+                candidates.supports, candidates.errors, np.full(len(candidates.codes), float(self.n_reports))
+            )
+        table, cells = self._table_intervals[candidates.names], tuple(candidates.codes.T)
         return Interval(table.low[cells], table.high[cells], table.level)
 
     @cached_property
     def _table_intervals(self) -> dict[tuple[str, ...], Interval]:
         """The intervals of all small tables, counted in as few passes as possible."""
         schema, origins = self.supports.schema, self.supports.origins
-        listed = dict.fromkeys(part.names for part in self.found if origins)
+        listed = dict.fromkeys(candidates.names for candidates in self.found if origins)
         # The law of a table that is pooled takes long, so that only single answers have it.
         longest = 1 if len(origins) > 1 else len(schema)
         small = [n for n in listed if len(n) <= longest and math.prod(schema.shape(n)) <= TABLE_CELLS]
@@ -118,8 +120,8 @@ class Itemsets(Told):
     def counts(self) -> dict[int, int]:
         """How many itemsets there are of each length."""
         named: dict[int, int] = {}
-        for part in self.found:
-            named[len(part.names)] = named.get(len(part.names), 0) + len(part.codes)
+        for candidates in self.found:
+            named[len(candidates.names)] = named.get(len(candidates.names), 0) + len(candidates.codes)
         return dict(sorted(named.items()))
 
     def to_document(self) -> list[dict[str, Any]]:

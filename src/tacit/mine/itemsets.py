@@ -102,10 +102,14 @@ def _list_itemsets(searched: Search, supports: Supports, min_support: float, cer
     if certainty is None:
         return Itemsets(searched.frequent, supports, min_support, n_reports, searched.unknown)
     noisy = noisy_lengths(searched.tried, min_support, n_reports, certainty)
-    kept = [part for part in certain(searched.tried, min_support, certainty) if len(part.names) not in noisy]
+    kept = [
+        candidates
+        for candidates in certain(searched.tried, min_support, certainty)
+        if len(candidates.names) not in noisy
+    ]
     notes = tuple(noise_in_words(noisy, min_support))
-    judged = [part for part in searched.tried if len(part.names) not in noisy]
-    n_splits = sum(len(part.codes) * (2 ** len(part.names) - 2) for part in judged)
+    judged = [candidates for candidates in searched.tried if len(candidates.names) not in noisy]
+    n_splits = sum(len(candidates.codes) * (2 ** len(candidates.names) - 2) for candidates in judged)
     return Itemsets(in_order(kept), supports, min_support, n_reports, searched.unknown, certainty, notes, n_splits)
 
 
