@@ -19,8 +19,8 @@ from tests.publish.wishes import anonymize
     ("cells", "evaluations"), [(100, 50_000), (750_000, 50_000), (5_000_000, 8_000), (250_000_000, 1_000)]
 )
 def test_the_evaluations_fit_the_table(cells, evaluations):
-    assert Effort().fitted(cells).evaluations == evaluations
-    assert Effort(evaluations=20_000).fitted(cells).evaluations == 20_000  # what is asked for is done
+    assert Effort().fit_to(cells).evaluations == evaluations
+    assert Effort(evaluations=20_000).fit_to(cells).evaluations == 20_000  # what is asked for is done
 
 
 def test_a_shorter_search_is_said(monkeypatch):
@@ -41,10 +41,10 @@ def test_fewer_recodings_of_a_large_table_are_tried():
 
 def test_a_thinned_front_keeps_its_ends():
     front = np.arange(100, 200)
-    thinned = methods._spaced(front, 8)
+    thinned = methods._spaced_front(front, 8)
     assert len(thinned) == 8
     assert (thinned[0], thinned[-1]) == (100, 199)
-    assert methods._spaced(front, 100) is front
+    assert methods._spaced_front(front, 100) is front
 
 
 def test_a_large_table_is_proven_for_less_time(monkeypatch):

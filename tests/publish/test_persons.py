@@ -66,7 +66,7 @@ def test_local_recoding_counts_persons_and_so_loses_less_than_with_shares_of_the
     data = visits()
     exact = anonymize(data, 5, method="local", person="id", **WISHES)
     publication = exact.publication
-    shares = publication.boxed(recode_locally(publication.problem, pilots=1).classes)
+    shares = publication.local_recoding(recode_locally(publication.problem, pilots=1).classes)
     assert publication.keeps_its_promise(shares)
     assert exact.nwp < 0.9 * publication.loss_and_bias(shares)[0]
 

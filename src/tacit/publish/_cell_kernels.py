@@ -46,17 +46,17 @@ def suppress_cells(labels, counts, sensitive, strides, patterns, demand, class_o
     for p in range(len(patterns)):
         if counts[rows].sum() < demand.k:
             break
-        own = np.where(patterns[p], np.uint64(0), strides)
+        steps = np.where(patterns[p], np.uint64(0), strides)
         keys, number = np.empty(len(rows), np.uint64), np.empty(len(rows), np.int64)
-        groups = number_rows(labels, rows, own, keys, number)
-        sizes, shown = np.zeros(groups, np.int64), np.zeros((groups, answers), np.int64)
+        groups = number_rows(labels, rows, steps, keys, number)
+        sizes, answers_of = np.zeros(groups, np.int64), np.zeros((groups, answers), np.int64)
         for place in range(len(rows)):
             sizes[number[place]] += counts[rows[place]]
             for s in range(sensitive.shape[1]):
-                shown[number[place], sensitive[rows[place], s]] += counts[rows[place]]
+                answers_of[number[place], sensitive[rows[place], s]] += counts[rows[place]]
         new = np.full(groups, -1, np.int64)
         for group in range(groups):
-            if holds(sizes[group], shown[group], demand):
+            if holds(sizes[group], answers_of[group], demand):
                 new[group] = classes
                 classes += 1
         left = 0

@@ -108,10 +108,10 @@ def diversity_share(sensitive, size, demand, overall):
         start, stop = demand.first_sensitive[s], demand.first_sensitive[s + 1]
         answers, entropy = 0, 0.0
         for v in range(start, stop):
-            part = sensitive[v] / size
-            if part > 0:
+            answer_share = sensitive[v] / size
+            if answer_share > 0:
                 answers += 1
-                entropy -= part * math.log(part)
+                entropy -= answer_share * math.log(answer_share)
         moved = distance(sensitive, size, overall, start, stop, demand.ordered[s])
         if demand.distinct > 0:
             share = min(share, answers / demand.distinct)

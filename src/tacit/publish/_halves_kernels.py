@@ -63,22 +63,28 @@ LEFT_COLUMNS, RIGHT_COLUMNS, LEFT, RIGHT, RUNS, CELLS, PEOPLE = range(7)
 def halved_sets(tallies: Sequence[HalvedTally]) -> HalvedSets:
     """The tallies in one object."""
     ends = np.zeros((len(tallies) + 1, 7), np.int64)
-    for s, own in enumerate(tallies):
-        lengths = [len(own.left_columns), len(own.right_columns), own.left.size, own.right.size, len(own.run_start)]
-        ends[s + 1] = ends[s] + [*lengths, len(own.counts), len(own.people)]
+    for s, tally in enumerate(tallies):
+        lengths = [
+            len(tally.left_columns),
+            len(tally.right_columns),
+            tally.left.size,
+            tally.right.size,
+            len(tally.run_start),
+        ]
+        ends[s + 1] = ends[s] + [*lengths, len(tally.counts), len(tally.people)]
     width = tallies[0].sensitive.shape[1] if tallies else 0
     nothing, nobody = np.empty(0, np.uint32), np.empty((0, width), np.uint32)
     return HalvedSets(
         ends,
         np.concatenate(
-            [np.empty(0, np.int64), *(part for own in tallies for part in (own.left_columns, own.right_columns))]
+            [np.empty(0, np.int64), *(part for tally in tallies for part in (tally.left_columns, tally.right_columns))]
         ),
-        np.concatenate([nothing, *(half.ravel() for own in tallies for half in (own.left, own.right))]),
-        _together([own.run_start for own in tallies], nothing),
-        _together([own.right_of for own in tallies], nothing),
-        _together([own.counts for own in tallies], nothing),
-        _together([own.sensitive for own in tallies], nobody),
-        _together([own.people for own in tallies], nothing),
+        np.concatenate([nothing, *(half.ravel() for tally in tallies for half in (tally.left, tally.right))]),
+        _together([tally.run_start for tally in tallies], nothing),
+        _together([tally.right_of for tally in tallies], nothing),
+        _together([tally.counts for tally in tallies], nothing),
+        _together([tally.sensitive for tally in tallies], nobody),
+        _together([tally.people for tally in tallies], nothing),
     )
 
 

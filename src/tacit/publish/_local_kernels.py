@@ -317,7 +317,7 @@ def best_trim(rows, box, demand, scratch, left):
         profile(rows, box, j, low[j], scratch)
         for upwards in (True, False):  # the rest grows from below, then from above
             run_low, run_high = rows.codes[box[0]].copy(), rows.codes[box[0]].copy()
-            rest, shown, is_first = np.int64(0), np.zeros(width, np.int64), True
+            rest, rest_answers, is_first = np.int64(0), np.zeros(width, np.int64), True
             for step in range(answers - 1):
                 v = step if upwards else answers - 1 - step
                 if scratch.entries[v] == 0:
@@ -327,9 +327,9 @@ def best_trim(rows, box, demand, scratch, left):
                     run_high[a] = scratch.high[v, a] if is_first else max(run_high[a], scratch.high[v, a])
                 is_first = False
                 rest += scratch.rows[v]
-                shown += scratch.shown[v]
+                rest_answers += scratch.shown[v]
                 gone = total - rest
-                if 0 < gone <= left and holds(rest, shown, demand):
+                if 0 < gone <= left and holds(rest, rest_answers, demand):
                     saved = whole - gone - rest * extent(rows, run_low, run_high)
                     if saved > gain:
                         gain, from_above = saved, upwards

@@ -51,7 +51,7 @@ def slot_of(slots, key, turn):
 
 
 @inner_kernel
-def grouped(codes, counts, keys, level, waiting, slots, turn, places):
+def group_waiting(codes, counts, keys, level, waiting, slots, turn, places):
     """Put the waiting combinations into the slots of their groups; returns the rows of the largest group."""
     largest = 0
     for x in range(len(waiting)):
@@ -74,22 +74,22 @@ def publishable(places, waiting, slots, counts, sensitive, demand):
             slots.group[at] = groups
             groups += 1
     width = demand.first_sensitive[-1]
-    shown, rows = np.zeros((groups, width), np.int64), np.zeros(groups, np.int64)
+    answers, rows = np.zeros((groups, width), np.int64), np.zeros(groups, np.int64)
     for x in range(len(places)):
         group = slots.group[places[x]]
         if group >= 0:
             rows[group] = slots.rows[places[x]]
             for s in range(sensitive.shape[1]):
-                shown[group, sensitive[waiting[x], s]] += counts[waiting[x]]
+                answers[group, sensitive[waiting[x], s]] += counts[waiting[x]]
     may = np.ones(groups, np.bool_)
     if width > 0:
         for group in range(groups):
-            may[group] = holds(rows[group], shown[group], demand)
+            may[group] = holds(rows[group], answers[group], demand)
     return may
 
 
 @inner_kernel
-def taken(places, waiting, slots, may, found, classes):
+def take_publishable(places, waiting, slots, may, found, classes):
     """Number the classes of what may be published, and keep the others waiting; returns how many these are."""
     number = found - 1 + np.cumsum(may)
     stay = 0
@@ -104,24 +104,24 @@ def taken(places, waiting, slots, may, found, classes):
 
 
 @inner_kernel
-def joined(found, left, counts, sensitive, demand, classes):
+def join_rest(found, left, counts, sensitive, demand, classes):
     """Put the rows that are left to those that were peeled last, and to as many before them as it takes; returns the classes."""
     rows = np.zeros(found + 1, np.int64)
-    shown = np.zeros((found + 1, demand.first_sensitive[-1]), np.int64)
+    answers = np.zeros((found + 1, demand.first_sensitive[-1]), np.int64)
     for i in left:
         classes[i] = found
     for i in range(len(classes)):
         rows[classes[i]] += counts[i]
         for s in range(sensitive.shape[1]):
-            shown[classes[i], sensitive[i, s]] += counts[i]
+            answers[classes[i], sensitive[i, s]] += counts[i]
     last = found
-    while last > 0 and not holds(rows[last], shown[last], demand):
+    while last > 0 and not holds(rows[last], answers[last], demand):
         rows[last - 1] += rows[last]
-        shown[last - 1] += shown[last]
+        answers[last - 1] += answers[last]
         last -= 1
     for i in range(len(classes)):
         classes[i] = min(classes[i], last)
-    return last + 1 if holds(rows[last], shown[last], demand) else 0
+    return last + 1 if holds(rows[last], answers[last], demand) else 0
 
 
 @kernel
@@ -142,9 +142,9 @@ def peel(codes, counts, sensitive, keys, levels, demand, classes):
     for turn in range(len(levels)):
         if left == 0:
             break
-        if grouped(codes, counts, keys, levels[turn], waiting[:left], slots, turn + 1, places) < demand.k:
+        if group_waiting(codes, counts, keys, levels[turn], waiting[:left], slots, turn + 1, places) < demand.k:
             continue
         may = publishable(places[:left], waiting, slots, counts, sensitive, demand)
-        left = taken(places[:left], waiting, slots, may, found, classes)
+        left = take_publishable(places[:left], waiting, slots, may, found, classes)
         found += may.sum()
-    return found if left == 0 else joined(found, waiting[:left], counts, sensitive, demand, classes)
+    return found if left == 0 else join_rest(found, waiting[:left], counts, sensitive, demand, classes)

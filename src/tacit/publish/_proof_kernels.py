@@ -160,15 +160,15 @@ def strike_all(instance, demand, status, weak):
     weak[:] = 0
     class_of, sample, order = np.empty(rows, np.int64), np.empty(rows, np.int64), np.empty(rows, np.int64)
     count = np.empty(instance.first_value[-1], np.int64)
-    shown = np.empty((instance.first_value[-1], answers), np.int64)
+    answers_of = np.empty((instance.first_value[-1], answers), np.int64)
     for member in instance.members:
         classes = number_classes(instance, member, low, class_of, sample)
         start_of = sort_by_class(class_of, classes, order)
         first = slice(0, instance.first_value[1])  # every row shows one answer of the first attribute
         for c in range(classes):
-            count_answers(instance, order[start_of[c] : start_of[c + 1]], count, shown)
+            count_answers(instance, order[start_of[c] : start_of[c + 1]], count, answers_of)
             size = count[first].sum()
-            if not holds(size, shown[first].sum(axis=0), demand):
+            if not holds(size, answers_of[first].sum(axis=0), demand):
                 return False
             for j in range(len(member)):
                 if member[j]:
@@ -177,7 +177,7 @@ def strike_all(instance, demand, status, weak):
                     within = slice(start, instance.first_value[j + 1])
                     span = (low[v], high[v])
                     bits = status[instance.first_bit[j] : instance.first_bit[j + 1]]
-                    count_class(count[within], shown[within], span, bits, start + j, demand, weak)
+                    count_class(count[within], answers_of[within], span, bits, start + j, demand, weak)
     return True
 
 
@@ -223,11 +223,11 @@ def shortest_paths(instance, status, paths):
     for j in range(len(paths.least)):
         size = instance.first_value[j + 1] - instance.first_value[j]
         base, bit = instance.first_value[j] + j, instance.first_bit[j]
-        own = slice(base, base + size + 1)
-        usable, cost = paths.usable[own, own], paths.cost[own, own]
-        cost[:] = instance.price[own, own]
-        reach_ahead(usable, cost, status, bit, size, paths.ahead[own])
-        reach_behind(usable, cost, status, bit, size, paths.behind[own])
+        inside = slice(base, base + size + 1)
+        usable, cost = paths.usable[inside, inside], paths.cost[inside, inside]
+        cost[:] = instance.price[inside, inside]
+        reach_ahead(usable, cost, status, bit, size, paths.ahead[inside])
+        reach_behind(usable, cost, status, bit, size, paths.behind[inside])
         paths.least[j] = paths.ahead[base + size]
     return paths.least.sum()
 

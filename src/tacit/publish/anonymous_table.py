@@ -202,7 +202,7 @@ def _warnings(publication: Publication, answer: Answer) -> Iterator[str]:
 def _warnings_of_effort(publication: Publication) -> Iterator[str]:
     """Where a large table got a shorter search than a small one."""
     tally, evaluations = publication.problem.tally, publication.settings.effort.evaluations
-    usual, method = Effort().fitted(tally.codes.size).evaluations, publication.settings.preferences.method
+    usual, method = Effort().fit_to(tally.codes.size).evaluations, publication.settings.preferences.method
     if evaluations == usual != EVALUATIONS and method in ("compare", "search") and publication.problem.can_be_searched:
         yield (
             f"The table has {len(tally.counts):,} combinations of {len(tally.names)} quasi-identifiers, so the search evaluated "

@@ -75,14 +75,14 @@ class ReleaseCheck(Told):
     @property
     def l(self) -> float | None:  # noqa: E743  the letters of the literature
         """The fewest sensitive answers in a class."""
-        shown = [answers.distinct for answers in self.sensitive]
-        return min([*shown, (self.claimed or {}).get("l") or math.inf]) if shown else None
+        numbers = [answers.distinct for answers in self.sensitive]
+        return min([*numbers, (self.claimed or {}).get("l") or math.inf]) if numbers else None
 
     @property
     def t(self) -> float | None:
         """The greatest distance of a class from all rows."""
-        shown = [answers.closeness for answers in self.sensitive]
-        return max([*shown, (self.claimed or {}).get("t") or 0.0]) if shown else None
+        distances = [answers.closeness for answers in self.sensitive]
+        return max([*distances, (self.claimed or {}).get("t") or 0.0]) if distances else None
 
     @property
     def rows_at_risk(self) -> int:
@@ -107,7 +107,7 @@ class ReleaseCheck(Told):
         """What the figures cannot tell."""
         return [] if self.claimed is None else [PERSONS_CLAIMED.format(**self.claimed)]
 
-    def _shown(self) -> dict[str, Any]:
+    def _measures_of_rows(self) -> dict[str, Any]:
         """What the rows show, under the names that a release's `verified` has."""
         return {"k": self.k, "l": self.l, "t": self.t}
 
@@ -130,18 +130,18 @@ class ReleaseCheck(Told):
         if self.special is not None:
             yield f"rows that up to {self.special.largest_set} attributes tell apart (SUDA)", f"{self.special.rows:,}"
         yield from self.risk.measures()
-        for own in self.sensitive:
-            told = f"{own.distinct}, {own.entropy:.2f}, {own.closeness:.3f}, {own.beta:.3f}"
-            yield f"{own.attribute}: l, l by entropy, t, beta", told
-            yield f"{own.attribute}: t is the distance", own.distance
-            yield f"{own.attribute}: classes that tell one answer", f"{own.one_answer:,}"
-            yield f"{own.attribute}: recursive (c, {own.tail}) for every c above", f"{own.recursive:.3g}"
+        for answers in self.sensitive:
+            figures = f"{answers.distinct}, {answers.entropy:.2f}, {answers.closeness:.3f}, {answers.beta:.3f}"
+            yield f"{answers.attribute}: l, l by entropy, t, beta", figures
+            yield f"{answers.attribute}: t is the distance", answers.distance
+            yield f"{answers.attribute}: classes that tell one answer", f"{answers.one_answer:,}"
+            yield f"{answers.attribute}: recursive (c, {answers.tail}) for every c above", f"{answers.recursive:.3g}"
 
     def to_document(self) -> dict[str, Any]:
         """The result for JSON."""
         return {
-            **self._shown(),
-            "verified": self._shown(),
+            **self._measures_of_rows(),
+            "verified": self._measures_of_rows(),
             "rows": self.rows,
             "classes": len(self.class_sizes),
             "class_sizes": size_spread(self.class_sizes),
@@ -152,7 +152,7 @@ class ReleaseCheck(Told):
             "mean_risk": self.mean_risk,
             "risk": self.risk.to_document(),
             "every": None if self.every is None else asdict(self.every),
-            "sensitive": [_sensitive_document(own) for own in self.sensitive],
+            "sensitive": [_sensitive_document(answers) for answers in self.sensitive],
             "warnings": self.warnings,
             "special_uniques": None
             if self.special is None
@@ -262,15 +262,15 @@ def check_release(
     persons = None if person is None else _numbers(counted, (person,))
     sizes = class_sizes(classes, counts, persons)
     first = np.unique(classes, return_index=True)[1]
-    shown = counted.select(wanted).take(first)
-    population = _population(people, shown, sizes, manifest)
+    labels = counted.select(wanted).take(first)
+    population = _population(people, labels, sizes, manifest)
     if weights is not None:
         population = KnownClasses.by_weights(counted.column(WEIGHT).to_numpy(), classes, counts, persons)
-    known = None if every is None else _every(counted, every_set(wanted, every), counts, persons, threshold)
+    every_check = None if every is None else _every(counted, every_set(wanted, every), counts, persons, threshold)
     checked = tuple(
         sensitive_check(classes, _answers(counted, name, schema, manifest), counts, persons) for name in secret
     )
-    special_found = special_uniques(_codes(shown), sizes) if special and person is None and len(wanted) > 1 else None
+    special_found = special_uniques(_codes(labels), sizes) if special and person is None and len(wanted) > 1 else None
     risk = risk_of(sizes, population, None if persons is None else int(persons.max()) + 1)
     if persons is not None:
         risk = replace(risk, household=household_risk(sizes, classes, counts, persons))
@@ -283,8 +283,8 @@ def check_release(
         threshold,
         risk,
         special_found,
-        () if special_found is None else _worst(special_found, shown),
-        known,
+        () if special_found is None else _worst(special_found, labels),
+        every_check,
         claimed,
     )
     failed = [] if demands is None else [entry for entry in hold(check, demands) if not entry.is_met]
@@ -302,13 +302,13 @@ def _every(
 ) -> EveryCheck:
     """The smallest class of any of these sets of attributes, in rows or in persons."""
     codes = {name: _numbers(counted, (name,)) for name in dict.fromkeys(name for names in sets for name in names)}
-    width = {name: int(own.max()) + 1 for name, own in codes.items()}
+    width = {name: int(column.max()) + 1 for name, column in codes.items()}
     least = []
     for names in sets:
         classes = Combinations([codes[name] for name in names], [width[name] for name in names]).number
         least.append(int(class_sizes(classes, counts, persons).min()))
     worst = int(np.argmin(least))
-    return EveryCheck(len(sets[0]), least[worst], sets[worst], len(sets), sum(own < threshold for own in least))
+    return EveryCheck(len(sets[0]), least[worst], sets[worst], len(sets), sum(column < threshold for column in least))
 
 
 def _refuse_columns(wanted: Sequence[str], secret: Sequence[str], person: str | None) -> None:

@@ -82,8 +82,8 @@ def sensitive_check(
     whole = _shares(np.zeros_like(classes), codes, counts, persons)
     parts = _shares(classes, codes, counts, persons)
     entropy = np.bincount(parts.classes, -parts.shares * np.log(parts.shares)).min()
-    distances = _carried(parts, whole.shares) if answers.ordered else _differences(parts, whole.shares)
-    distinct = np.bincount(parts.classes) if persons is None else _matched(classes, codes, persons)
+    distances = _ordered_distances(parts, whole.shares) if answers.ordered else _nominal_distances(parts, whole.shares)
+    distinct = np.bincount(parts.classes) if persons is None else _matching_sizes(classes, codes, persons)
     tail = int(distinct.min()) if tail is None else tail
     gains = _gains(parts, whole.shares)
     return SensitiveCheck(
@@ -112,11 +112,11 @@ def class_of_persons(
     alone = np.zeros_like(answers.codes)
     parts = _shares(alone, answers.codes, counts, persons)
     entropy = float(-(parts.shares * np.log(parts.shares)).sum())
-    distances = _carried(parts, whole) if answers.ordered else _differences(parts, whole)
+    distances = _ordered_distances(parts, whole) if answers.ordered else _nominal_distances(parts, whole)
     gains = _gains(parts, whole)
     return SensitiveCheck(
         answers.name,
-        int(_matched(alone, answers.codes, persons)[0]),
+        int(_matching_sizes(alone, answers.codes, persons)[0]),
         math.exp(max(0.0, entropy)),
         float(distances[0]),
         tail,
@@ -156,8 +156,8 @@ def _pairs(first: NDArray[Any], second: Codes) -> tuple[tuple[Codes, Codes], Cod
 
 def _gains(parts: _Parts, whole: Floats) -> Floats:
     """How much more frequent each answer is in its class than in all rows, as a share of the latter."""
-    own = whole[parts.codes]
-    return (parts.shares - own) / own
+    expected = whole[parts.codes]
+    return (parts.shares - expected) / expected
 
 
 def _recursive(parts: _Parts, tail: int) -> Floats:
@@ -171,14 +171,14 @@ def _recursive(parts: _Parts, tail: int) -> Floats:
         return shares[first] / np.where(rest > 1e-12, rest, 0.0)
 
 
-def _differences(parts: _Parts, whole: Floats) -> Floats:
+def _nominal_distances(parts: _Parts, whole: Floats) -> Floats:
     """Half the absolute differences of shares; answers that a class does not show differ by their whole share."""
-    own = whole[parts.codes]
-    shown = np.bincount(parts.classes, np.abs(parts.shares - own) - own)
-    return (shown + 1) / 2
+    expected = whole[parts.codes]
+    gaps = np.bincount(parts.classes, np.abs(parts.shares - expected) - expected)
+    return (gaps + 1) / 2
 
 
-def _carried(parts: _Parts, whole: Floats) -> Floats:
+def _ordered_distances(parts: _Parts, whole: Floats) -> Floats:
     """The earth mover's distance along the order: what is carried over each of the m - 1 steps, each 1/(m-1) long.
 
     Between two answers of a class its cumulated share stays the same while that of the whole ascends; so each stretch
@@ -189,17 +189,19 @@ def _carried(parts: _Parts, whole: Floats) -> Floats:
     last = np.append(np.flatnonzero(np.diff(parts.classes)), len(parts.classes) - 1)
     stop = np.append(parts.codes[1:], len(whole))
     stop[last] = len(whole)
-    own = np.cumsum(parts.shares)
-    own -= np.repeat(np.concatenate([[0.0], own[last][:-1]]), np.diff(np.concatenate([[-1], last])))
+    reached = np.cumsum(parts.shares)
+    reached -= np.repeat(np.concatenate([[0.0], reached[last][:-1]]), np.diff(np.concatenate([[-1], last])))
     start = parts.codes
-    turn = np.clip(np.searchsorted(cumulated, own), start, stop)
-    carried = own * (turn - start) - (sums[turn] - sums[start]) + (sums[stop] - sums[turn]) - own * (stop - turn)
+    turn = np.clip(np.searchsorted(cumulated, reached), start, stop)
+    carried = (
+        reached * (turn - start) - (sums[turn] - sums[start]) + (sums[stop] - sums[turn]) - reached * (stop - turn)
+    )
     first = np.concatenate([[0], last[:-1] + 1])
     before = sums[parts.codes[first]]  # below its first answer a class has carried nothing yet
     return (np.bincount(parts.classes, carried) + before) / max(1, len(whole) - 1)
 
 
-def _matched(classes: Codes, codes: Codes, persons: Codes) -> Codes:
+def _matching_sizes(classes: Codes, codes: Codes, persons: Codes) -> Codes:
     """In each class the most answers that as many different persons show, one each: a matching."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import maximum_bipartite_matching

@@ -47,13 +47,13 @@ class CodeReading:
     @classmethod
     def found(cls, column: pa.ChunkedArray) -> CodeReading:
         """The longest prefix that makes few enough answers."""
-        texts = _padded(column).drop_null().unique().to_pylist()
+        texts = _padded_texts(column).drop_null().unique().to_pylist()
         length = max(map(len, texts))
-        for kept in range(length, 0, -1):
-            prefixes = sorted({text[:kept] for text in texts})
+        for length_kept in range(length, 0, -1):
+            prefixes = sorted({text[:length_kept] for text in texts})
             if len(prefixes) <= MOST_STEPS:
                 break
-        return cls(length, kept, tuple(prefixes))
+        return cls(length, length_kept, tuple(prefixes))
 
     def answers(self) -> tuple[str, ...]:
         return tuple(self._label(prefix) for prefix in self.prefixes)
@@ -63,15 +63,15 @@ class CodeReading:
 
     def read(self, column: pa.ChunkedArray) -> pa.ChunkedArray:
 
-        texts = _padded(column, self.length)
+        texts = _padded_texts(column, self.length)
         place = pc.index_in(pc.utf8_slice_codeunits(texts, 0, self.kept), value_set=pa.array(self.prefixes))
-        return _taken(self.answers(), place, texts, OTHER)
+        return _answers_at(self.answers(), place, texts, OTHER)
 
     def to_document(self) -> dict[str, Any]:
         return {"type": "code", "length": self.length, "kept": self.kept, "prefixes": list(self.prefixes)}
 
 
-def _padded(column: pa.ChunkedArray, length: int | None = None) -> pa.ChunkedArray:
+def _padded_texts(column: pa.ChunkedArray, length: int | None = None) -> pa.ChunkedArray:
     """Codes as text, null where missing; whole numbers with the zeros that a number loses."""
     column = plain(column)
     texts = pc.utf8_trim_whitespace(as_text(column))
@@ -81,7 +81,7 @@ def _padded(column: pa.ChunkedArray, length: int | None = None) -> pa.ChunkedArr
     return texts
 
 
-def _taken(answers: Sequence[str], place: Any, texts: Any, otherwise: str | None) -> pa.ChunkedArray:
+def _answers_at(answers: Sequence[str], place: Any, texts: Any, otherwise: str | None) -> pa.ChunkedArray:
     """Answers by their places; texts without one are `otherwise` where that is an answer, refused elsewhere."""
     unknown = as_numpy(pc.and_(pc.is_null(place), pc.is_valid(texts)))
     if unknown.any() and otherwise not in answers:
@@ -91,8 +91,8 @@ def _taken(answers: Sequence[str], place: Any, texts: Any, otherwise: str | None
         )
     labels = pa.array(answers, pa.string()).take(pa.array(as_numpy(pc.fill_null(place, 0)).astype(np.int64)))
     labels = pc.if_else(pa.array(unknown), otherwise, labels)
-    shown = pc.if_else(pc.is_valid(texts), labels, None)
-    return shown if isinstance(shown, pa.ChunkedArray) else pa.chunked_array([shown])
+    answers_read = pc.if_else(pc.is_valid(texts), labels, None)
+    return answers_read if isinstance(answers_read, pa.ChunkedArray) else pa.chunked_array([answers_read])
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,9 @@ class FrequentReading:
 
         column = plain(column)
         texts = pc.if_else(pa.array(missing_values(column)), None, as_text(column))
-        return _taken(self.answers(), pc.index_in(texts, value_set=pa.array(self.names)), texts, self.answers()[-1])
+        return _answers_at(
+            self.answers(), pc.index_in(texts, value_set=pa.array(self.names)), texts, self.answers()[-1]
+        )
 
     def to_document(self) -> dict[str, Any]:
         return {"type": "nominal", "names": list(self.names)}

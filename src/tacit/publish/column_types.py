@@ -115,7 +115,7 @@ def typed_column(
     column = counted.values
     kind = kind or found_type(name, column)
     if isinstance(granularity, str) and kind == "number":
-        return _stepped(name, counted, missing, granularity)
+        return _stepped_column(name, counted, missing, granularity)
     if isinstance(granularity, str) and kind != "date":
         raise InvalidInput(f"{name!r} holds no dates, so it has no step {granularity!r}. Give a number, such as 5.")
     if kind == "date":
@@ -124,10 +124,10 @@ def typed_column(
             raise InvalidInput(f"{name!r} holds dates: give a step such as month, not {granularity:g}.")
         return _read_column(name, counted, DateReading.found(name, column, step), missing, ordered=True)
     if granularity is not None:
-        return _stepped(name, counted, missing, float(granularity))
+        return _stepped_column(name, counted, missing, float(granularity))
     distinct = len(as_text(plain(column)).unique())
     if kind == "number" and distinct > MOST_AS_THEY_ARE:
-        return _stepped(name, counted, missing, None)
+        return _stepped_column(name, counted, missing, None)
     if distinct > MOST_AS_THEY_ARE and kind == "code":
         return _read_column(name, counted, CodeReading.found(column), missing, ordered=False)
     if distinct > MOST_AS_THEY_ARE:
@@ -164,12 +164,12 @@ def _read_column(
 ) -> TypedColumn:
     answers = reading.answers()
     if counted.missing and missing == "answer":
-        own = unused_label(MISSING, answers)
-        return TypedColumn(Attribute(name, (*answers, own), missing=own), reading)
+        label = unused_label(MISSING, answers)
+        return TypedColumn(Attribute(name, (*answers, label), missing=label), reading)
     return TypedColumn(Attribute(name, answers, ordered=ordered), reading)
 
 
-def _stepped(name: str, counted: ColumnValues, missing: MissingPolicy, width: float | str | None) -> TypedColumn:
+def _stepped_column(name: str, counted: ColumnValues, missing: MissingPolicy, width: float | str | None) -> TypedColumn:
     """Numbers in steps of one width (without one, the smallest round one that makes few enough), or by a rule."""
     absent = missing_values(counted.values)
     if absent.any() and missing in ("refuse", "answer"):

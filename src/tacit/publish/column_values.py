@@ -30,7 +30,7 @@ class ColumnValues:
 
 def refuse_missing(columns: Mapping[str, ColumnValues]) -> None:
     """Refuse a table with missing values that nobody stated the meaning of, naming all its columns that have some."""
-    refuse_gaps({name: own.missing for name, own in columns.items() if own.missing})
+    refuse_gaps({name: column.missing for name, column in columns.items() if column.missing})
 
 
 def counted_columns(
@@ -38,20 +38,20 @@ def counted_columns(
 ) -> dict[str, ColumnValues]:
     """The values of each column of a table that comes in parts; with `drop` only of rows in which none of them is missing."""
     counting = {name: _Counting() for name in names}
-    rows = kept = 0
+    rows = complete = 0
     for batch in batches:
         batch = batch.select(list(names))
         rows += batch.num_rows
         if drop and batch.num_rows:
             batch = batch.filter(~np.logical_or.reduce([missing_values(column) for column in batch.columns]))
-        kept += batch.num_rows
-        for name, own in counting.items():
-            own.add(batch.column(name))
+        complete += batch.num_rows
+        for name, count in counting.items():
+            count.add(batch.column(name))
     if not rows:
         raise InvalidInput("The table has no rows: there is nothing to publish.")
-    if not kept:
+    if not complete:
         raise InvalidInput("Every row has a missing value, so dropping them leaves nothing.")
-    return {name: own.counted(name) for name, own in counting.items()}
+    return {name: count.counted(name) for name, count in counting.items()}
 
 
 class _Counting:
@@ -71,25 +71,25 @@ class _Counting:
         self._parts.append(pa.table({"value": counts.field("values"), "rows": counts.field("counts")}))
         self._waiting += len(counts)
         if self._waiting > WAITING + self._different:
-            self._parts = [self._summed()]
+            self._parts = [self._sum_of_alike()]
             self._waiting, self._different = 0, self._parts[0].num_rows
 
-    def _summed(self) -> pa.Table:
+    def _sum_of_alike(self) -> pa.Table:
 
         if len(self._parts) == 1:
             return self._parts[0]
         together = pa.concat_tables(self._parts, promote_options="default")
         # One thread gives the same order every time.
-        summed = together.group_by("value", use_threads=False).aggregate([("rows", "sum")])
-        return summed.select(["value", "rows_sum"]).rename_columns(["value", "rows"])
+        sums = together.group_by("value", use_threads=False).aggregate([("rows", "sum")])
+        return sums.select(["value", "rows_sum"]).rename_columns(["value", "rows"])
 
     def counted(self, name: str) -> ColumnValues:
 
         try:
-            summed = self._summed()
+            sums = self._sum_of_alike()
         except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
             raise InvalidInput(
                 f"{name!r} holds values of different types in different files: {str(error).splitlines()[0].rstrip('.')}. Write "
                 "them all in one format."
             ) from None
-        return ColumnValues(summed.column("value"), summed.column("rows").to_numpy().astype(np.int64))
+        return ColumnValues(sums.column("value"), sums.column("rows").to_numpy().astype(np.int64))

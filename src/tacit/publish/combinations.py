@@ -34,12 +34,12 @@ class Combinations:
         self._sizes = [int(size) for size in sizes]
         self._ranked: list[tuple[int, Codes]] = []  # before which column the key is replaced, and the keys until there
         self._columns = columns
-        keys, span = self._joined(columns)
+        keys, span = self._joined_keys(columns)
         # Rows that are the combinations themselves, as a tally gives them, say their own keys and numbers.
         self.are_the_rows = bool((keys[1:] > keys[:-1]).all())  # each once and in order
         self._size = len(keys)
         if not self.are_the_rows:
-            self._keys, self.number = _ranked(keys, span)
+            self._keys, self.number = _ranked_keys(keys, span)
             self._size = len(self._keys)
 
     @classmethod
@@ -58,7 +58,7 @@ class Combinations:
     @cached_property
     def _keys(self) -> Codes:
         self._ranked = []
-        return self._joined(self._columns)[0]
+        return self._joined_keys(self._columns)[0]
 
     @cached_property
     def first(self) -> Codes | Numbers:
@@ -76,7 +76,7 @@ class Combinations:
     def __len__(self) -> int:
         return self._size
 
-    def _joined(self, columns: Sequence[NDArray[Any]]) -> tuple[Codes, int]:
+    def _joined_keys(self, columns: Sequence[NDArray[Any]]) -> tuple[Codes, int]:
         """The key of every row, and how many keys there could be."""
         keys, span = np.zeros(len(columns[0]), np.int64), 1
         for position, (column, size) in enumerate(zip(columns, self._sizes, strict=True)):
@@ -94,9 +94,9 @@ class Combinations:
         keys, ranked = np.zeros(len(columns[0]), np.int64), dict(self._ranked)
         for position, (column, size) in enumerate(zip(columns, self._sizes, strict=True)):
             if position in ranked:
-                keys = _found(ranked[position], keys)
+                keys = _places_of_keys(ranked[position], keys)
             keys = keys * size + column
-        return _found(self._keys, keys)
+        return _places_of_keys(self._keys, keys)
 
     def radix_keys(self) -> Codes:
         """One number for every combination, from its codes alone, as a database computes it."""
@@ -117,16 +117,16 @@ def first_with(number: NDArray[np.signedinteger[Any]], numbers: int) -> NDArray[
     return first
 
 
-def summed(numbers: NDArray[Any], counts: NDArray[Any], size: int) -> Codes:
+def sums_by_code(numbers: NDArray[Any], counts: NDArray[Any], size: int) -> Codes:
     """The counts added up by number, exactly; in parts, because numpy makes wider copies of all that it adds up."""
     sums = np.zeros(size, np.int64)
     for start in range(0, len(numbers), SUMMED_AT_ONCE):
-        part = slice(start, start + SUMMED_AT_ONCE)
-        sums += np.bincount(numbers[part], counts[part], size).astype(np.int64)
+        chunk = slice(start, start + SUMMED_AT_ONCE)
+        sums += np.bincount(numbers[chunk], counts[chunk], size).astype(np.int64)
     return sums
 
 
-def _ranked(keys: Codes, possible: int) -> tuple[Codes, Numbers]:
+def _ranked_keys(keys: Codes, possible: int) -> tuple[Codes, Numbers]:
     """The distinct keys in ascending order, and the place of every key among them."""
     if possible <= min(COUNTED_KEYS, 8 * len(keys)):
         occurs = np.zeros(possible, np.bool_)
@@ -137,7 +137,7 @@ def _ranked(keys: Codes, possible: int) -> tuple[Codes, Numbers]:
     return distinct, number.ravel().astype(np.int32)
 
 
-def _found(known: Codes, keys: Codes) -> Codes:
+def _places_of_keys(known: Codes, keys: Codes) -> Codes:
     """Where the keys stand among the known ones, which Arrow hashes: several times faster than searching a sorted list."""
     places = pc.index_in(pa.array(keys), value_set=pa.array(known))
     if places.null_count:

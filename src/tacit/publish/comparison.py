@@ -121,22 +121,22 @@ class MethodResult:
 def side_by_side(methods: Sequence[MethodResult]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """A table for people, a column for each method: its columns and rows, as they should read."""
     measures = {
-        "query error": [f"{one.query_error:.1%}" for one in methods],
-        OF_PAIRS[0]: [f"{one.table_error:.1%}" for one in methods],
-        OF_PAIRS[1]: [f"{one.coefficient_error:.3f}" for one in methods],
-        "loss (NWP)": [f"{one.nwp:.4f}" for one in methods],
-        "unevenness (NECD)": [f"{one.necd:.4f}" for one in methods],
-        "effective k": [f"{one.effective_k:,}" for one in methods],
-        "highest risk": [f"{1 / one.effective_k:.2%}" for one in methods],
-        "average risk": [f"{one.average_risk:.2%}" for one in methods],
-        "rows suppressed": [f"{one.suppressed:,}" for one in methods],
-        "single cells hidden": [f"{one.hidden_cells:,}" for one in methods],
-        "labels": ["  ".join(f"{name} {number:,}" for name, number in one.labels.items()) for one in methods],
-        "labels overlap": ["yes" if one.labels_overlap else "no" for one in methods],
+        "query error": [f"{result.query_error:.1%}" for result in methods],
+        OF_PAIRS[0]: [f"{result.table_error:.1%}" for result in methods],
+        OF_PAIRS[1]: [f"{result.coefficient_error:.3f}" for result in methods],
+        "loss (NWP)": [f"{result.nwp:.4f}" for result in methods],
+        "unevenness (NECD)": [f"{result.necd:.4f}" for result in methods],
+        "effective k": [f"{result.effective_k:,}" for result in methods],
+        "highest risk": [f"{1 / result.effective_k:.2%}" for result in methods],
+        "average risk": [f"{result.average_risk:.2%}" for result in methods],
+        "rows suppressed": [f"{result.suppressed:,}" for result in methods],
+        "single cells hidden": [f"{result.hidden_cells:,}" for result in methods],
+        "labels": ["  ".join(f"{name} {number:,}" for name, number in result.labels.items()) for result in methods],
+        "labels overlap": ["yes" if result.labels_overlap else "no" for result in methods],
     }
-    if all(len(one.labels) == 1 for one in methods):  # one attribute has no tables of two, and no coefficients
+    if all(len(result.labels) == 1 for result in methods):  # one attribute has no tables of two, and no coefficients
         measures = {name: values for name, values in measures.items() if name not in OF_PAIRS}
-    columns = ("", *(f"{one.title} (written)" if one.written else one.title for one in methods))
+    columns = ("", *(f"{result.title} (written)" if result.written else result.title for result in methods))
     return columns, [(name, *values) for name, values in measures.items()]
 
 
@@ -148,7 +148,7 @@ def left_out(shown: MethodResult) -> str:
 
 def lost_groups(methods: Sequence[MethodResult]) -> list[str]:
     """A sentence for each method that suppresses every row of an answer, with the largest such group."""
-    lost = [(one.name, one.largest_lost_group) for one in methods]
+    lost = [(result.name, result.largest_lost_group) for result in methods]
     return [
         f"Lost by {method}: all {group.rows:,} rows with {group.attribute} = {group.answer}."
         for method, group in lost
@@ -215,12 +215,12 @@ def compare(publication: Publication, watch: Watch | None = None) -> MethodCompa
 
 def best_of(candidates: Sequence[_Candidate], choose: str) -> _Candidate:
     """The candidate to publish; with "balanced", one that keeps every column that another keeps comes first."""
-    kept = frozenset.union(*(_kept_columns(candidate.result) for candidate in candidates))
+    columns = frozenset.union(*(_kept_columns(candidate.result) for candidate in candidates))
     figures = np.array([candidate.result.figures(choose) for candidate in candidates])
     scores = (figures / figures.min(axis=0)).mean(axis=1)
 
     def key(number: int) -> tuple[int, float, float]:
-        lost = len(kept - _kept_columns(candidates[number].result)) if choose == "balanced" else 0
+        lost = len(columns - _kept_columns(candidates[number].result)) if choose == "balanced" else 0
         return lost, float(scores[number]), candidates[number].result.nwp
 
     return candidates[min(range(len(candidates)), key=key)]
@@ -282,13 +282,16 @@ def _reason(chosen: _Candidate, candidates: list[_Candidate], choose: str) -> st
     if not others:
         text = f"Written: {best.name}, the only method for this table; {', '.join(parts)}."
     elif choose == "balanced":
-        kept = [name for other in others for name in other.lost_columns if name not in best.lost_columns]
-        text += f" It keeps {', '.join(dict.fromkeys(kept))}, of which another method leaves nothing." if kept else ""
+        saved = [name for other in others for name in other.lost_columns if name not in best.lost_columns]
+        text += f" It keeps {', '.join(dict.fromkeys(saved))}, of which another method leaves nothing." if saved else ""
     if best.labels_overlap:
         text += " Its labels overlap: spread each evenly over its answers to group rows by them."
     if any(other.is_first_pass for other in others):
         text += " The search was left after its first pass, which is far behind; --method search goes on with it."
-    shown = next((candidate.result for candidate in candidates if not candidate.is_allowed), None)
-    if shown is not None and shown.query_error < best.query_error - 5e-4:
-        text += f" With --suppress {shown.suppress:g} the error of queries would be {shown.query_error:.1%} ({left_out(shown)})."
+    suppressing = next((candidate.result for candidate in candidates if not candidate.is_allowed), None)
+    if suppressing is not None and suppressing.query_error < best.query_error - 5e-4:
+        text += (
+            f" With --suppress {suppressing.suppress:g} the error of queries would be {suppressing.query_error:.1%} "
+            f"({left_out(suppressing)})."
+        )
     return text

@@ -74,12 +74,12 @@ class DatabaseInput:
         self._engine.tallies([[name] for name in others])  # an answer the schema does not know is refused
         table, names = self._engine.table, recoding.tally.names
         ranks = recoding.columns(self.schema, others).ranks
-        shown = {}
+        columns = {}
         for i, name in enumerate(others):
             attribute = self.schema[name]
-            shown[f"o{i}"] = by_answer(table[name], attribute, attribute.answers)
-            shown[f"p{i}"] = by_answer(table[name], attribute, ranks[name].tolist())
-        rows = table.select(combination=self._combination(recoding), **shown)
+            columns[f"o{i}"] = by_answer(table[name], attribute, attribute.answers)
+            columns[f"p{i}"] = by_answer(table[name], attribute, ranks[name].tolist())
+        rows = table.select(combination=self._combination(recoding), **columns)
         places = [*(f"r{j}" for j in range(len(names))), *(f"p{i}" for i in range(len(others)))]
         with lent(table.get_backend(), recoding.published_labels(ranks)) as labels:
             joined = rows.join(labels, "combination").order_by(places)

@@ -54,10 +54,10 @@ def date_format(name: str, texts: pa.Array) -> str | None:
 
 def _parses(texts: pa.Array, form: str) -> bool:
 
-    return bool(pc.all(pc.is_valid(_parsed(texts, form))).as_py())
+    return bool(pc.all(pc.is_valid(_parsed_dates(texts, form))).as_py())
 
 
-def _parsed(texts: Any, form: str) -> Any:
+def _parsed_dates(texts: Any, form: str) -> Any:
 
     day = pc.utf8_slice_codeunits(texts, 0, 10) if form == "%Y-%m-%d" else texts
     return pc.strptime(day, format=form, unit="s", error_is_null=True)
@@ -139,7 +139,7 @@ def _not_a_date(present: pa.ChunkedArray) -> str:
 
 def _days_and_months(column: pa.ChunkedArray, form: str | None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Days since 1970 and months since year 0."""
-    moments = column.cast(pa.timestamp("s")) if form is None else _parsed(as_text(column), form)
+    moments = column.cast(pa.timestamp("s")) if form is None else _parsed_dates(as_text(column), form)
     if moments.null_count:
         wrong = as_text(column)[int(as_numpy(moments.is_null()).argmax())].as_py()
         raise InvalidInput(

@@ -87,9 +87,9 @@ def dimension_document(publication: Publication, losses: Mapping[str, float]) ->
 def _alternative(publication: Publication) -> str:
     """What k over every few attributes, or over named sets, would lose instead."""
     lost = losses_of_every(publication)
-    told = ", ".join(f"{loss:.1%} with --every {m}" for m, loss in lost.items())
+    losses = ", ".join(f"{loss:.1%} with --every {m}" for m, loss in lost.items())
     promise = (
-        f"With k over every few of them in place of all, {told} would be lost: enough against somebody who knows no more "
+        f"With k over every few of them in place of all, {losses} would be lost: enough against somebody who knows no more "
         "than so many. "
         if lost
         else ""

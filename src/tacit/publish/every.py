@@ -84,8 +84,8 @@ def _tables(tally: QuasiTally) -> Tables:
     columns = np.array(tally.sets, np.int64)
     cells, counts, first = [], [], [0]
     for members in tally.sets:
-        own, rows = _cells(tally, members)
-        cells.append(own)
+        answers, rows = _cells(tally, members)
+        cells.append(answers)
         counts.append(rows)
         first.append(first[-1] + len(rows))
         if first[-1] > MOST_CELLS:

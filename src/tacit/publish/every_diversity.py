@@ -55,10 +55,10 @@ def _weak_class(problem: Problem, bits: Bits, members: Sequence[int]) -> dict[in
     columns = [block[starts[j] + tally.codes[:, j]] for j in members]
     classes = Combinations(columns, [int(tally.sizes[j]) for j in members])
     sizes = np.bincount(classes.number, tally.counts).astype(np.uint32)
-    shown = np.zeros((len(sizes), int(demand.first_sensitive[-1])), np.uint32)
+    answers = np.zeros((len(sizes), int(demand.first_sensitive[-1])), np.uint32)
     for column in tally.sensitive_codes.T:
-        np.add.at(shown, (classes.number, column), tally.counts.astype(np.uint32))
-    strength = strengths(sizes, shown, demand).astype(np.int64)
+        np.add.at(answers, (classes.number, column), tally.counts.astype(np.uint32))
+    strength = strengths(sizes, answers, demand).astype(np.int64)
     worst = int(strength.argmin())
     if strength[worst] >= demand.k:
         return None

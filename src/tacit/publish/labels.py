@@ -79,15 +79,15 @@ def label(attribute: Attribute, low: int, high: int) -> str:
         return ANY
     if attribute.cut is not None and attribute.answers == attribute.cut.labels():
         return _interval(attribute.cut, low, high)
-    shown = attribute.answers[low : high + 1]
-    return _common_prefix(attribute.answers, shown) or _span(shown[0], shown[-1]) or _listed(shown)
+    answers = attribute.answers[low : high + 1]
+    return _common_prefix(attribute.answers, answers) or _span(answers[0], answers[-1]) or _listed_names(answers)
 
 
 def block_label(attribute: Attribute, members: Sequence[int]) -> str:
     """Name of a block of answers that need not be neighbours, as hierarchies make them."""
     if len(members) == members[-1] - members[0] + 1:
         return label(attribute, members[0], members[-1])
-    return _listed([attribute.answers[code] for code in members])
+    return _listed_names([attribute.answers[code] for code in members])
 
 
 def _interval(cut: Cut, low: int, high: int) -> str:
@@ -103,9 +103,9 @@ def _span(first: str, last: str) -> str | None:
     """One range from two, or from two numbers; None where the answers are no numbers."""
     begin, end = _RANGE.fullmatch(first), _RANGE.fullmatch(last)
     if begin and end:
-        return _joined(begin[1], end[2])
+        return _joined_names(begin[1], end[2])
     if _NUMBER.fullmatch(first) and _NUMBER.fullmatch(last):
-        return _joined(first, last)
+        return _joined_names(first, last)
     low, high = _STEP.fullmatch(first), _STEP.fullmatch(last)
     if (low or high) and (low or _NUMBER.fullmatch(first)) and (high or _NUMBER.fullmatch(last)):
         between = (low or high or [""] * 3)[2]
@@ -114,7 +114,7 @@ def _span(first: str, last: str) -> str | None:
         return open_end
     if all(_DATE.fullmatch(end) for end in (first, last)) or all(_CODE.fullmatch(end) for end in (first, last)):
         return f"{first} to {last}"
-    return _bracketed(first, last)
+    return _bracketed_range(first, last)
 
 
 def _open_ended(first: str, last: str) -> str | None:
@@ -128,12 +128,12 @@ def _open_ended(first: str, last: str) -> str | None:
     return None
 
 
-def _joined(first: str, last: str) -> str:
+def _joined_names(first: str, last: str) -> str:
     """Two numbers as a range; a dash beside a minus sign would be hard to read."""
     return f"{first} to {last}" if first.startswith("-") else f"{first}-{last}"
 
 
-def _bracketed(first: str, last: str) -> str | None:
+def _bracketed_range(first: str, last: str) -> str | None:
     """One interval from two such as "(25,35]", of which either may be open: "<=25", ">65"."""
     begin, end = _BRACKETS.fullmatch(first), _BRACKETS.fullmatch(last)
     if begin and end:
@@ -161,7 +161,7 @@ def named_answers(answers: Sequence[str]) -> Sequence[str]:
     return answers if len(answers) <= MOST_NAMED else (answers[0], answers[-1])
 
 
-def _listed(answers: Sequence[str]) -> str:
+def _listed_names(answers: Sequence[str]) -> str:
     if len(answers) <= MOST_NAMED:
         return " or ".join(answers)
     return f"{answers[0]} ... {answers[-1]} ({len(answers)} answers)"

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.publish._local_kernels import Rows, Scratch, Sides, best_cut, best_trim, part
-from tacit.publish.combinations import summed
+from tacit.publish.combinations import sums_by_code
 from tacit.publish.peeling import peeled_classes
 from tacit.publish.problem import Problem
 from tacit.publish.running_tally import code_type
@@ -47,14 +47,16 @@ def recode_locally(problem: Problem, *, pilots: int | None = None, progress: Pro
     boxes = _Boxes(np.arange(len(rows.codes), dtype=np.int32))
     if peeled is None:
         boxes.cut(problem, rows, scratch, pilots, math.inf, progress)
-        return LocalClasses(_without_strangers(problem, _finished(problem, rows, scratch, boxes)), boxes.complete)
+        return LocalClasses(
+            _without_strangers(problem, _finished_classes(problem, rows, scratch, boxes)), boxes.complete
+        )
     peeled = trim_classes(problem, peeled, rows, scratch)
     least = _penalty(rows, peeled)
     # Boxes that lose more before their edges are suppressed may lose less afterwards.
     most = math.inf if problem.demand.limit else least
     boxes.cut(problem, rows, scratch, pilots, most, progress)
-    if boxes.lost < most and _penalty(rows, own := _finished(problem, rows, scratch, boxes)) < least:
-        return LocalClasses(own, boxes.complete)
+    if boxes.lost < most and _penalty(rows, cut := _finished_classes(problem, rows, scratch, boxes)) < least:
+        return LocalClasses(cut, boxes.complete)
     return LocalClasses(peeled, boxes.complete)
 
 
@@ -66,7 +68,7 @@ class _Boxes:
         self.lost = 0.0  # by those that are done
         self.complete = True  # False when interrupted
         self._open = [(everything, math.inf)]
-        self._finished = array("q")  # their lengths, the last part first
+        self._finished_classes = array("q")  # their lengths, the last part first
 
     def cut(
         self,
@@ -92,7 +94,7 @@ class _Boxes:
                     middle = part(rows, box, cut)
                     self._open[-1:] = [(box[:middle], below), (box[middle:], above)]
                     continue
-                self._finished.append(len(box))
+                self._finished_classes.append(len(box))
                 self._open.pop()
                 self.lost += lost
                 settled += len(box)
@@ -101,7 +103,7 @@ class _Boxes:
 
     @property
     def lengths(self) -> Codes:
-        lengths = np.array([*(len(box) for box, _ in self._open), *self._finished[::-1]], np.int64)
+        lengths = np.array([*(len(box) for box, _ in self._open), *self._finished_classes[::-1]], np.int64)
         if int(lengths.sum()) > len(self.everything):  # interrupted after a box was done and before it was taken off
             lengths = np.delete(lengths, len(self._open))
         return lengths
@@ -114,7 +116,7 @@ class _Boxes:
         return classes
 
 
-def _finished(problem: Problem, rows: Rows, scratch: Scratch, boxes: _Boxes) -> Numbers:
+def _finished_classes(problem: Problem, rows: Rows, scratch: Scratch, boxes: _Boxes) -> Numbers:
     return trim_classes(problem, boxes.classes, rows, scratch) if boxes.complete else boxes.classes
 
 
@@ -127,13 +129,13 @@ def trim_classes(
     rows, scratch = rows or _rows(problem), scratch or _scratch(problem)
     order = np.argsort(classes, kind="stable").astype(np.int32)
     members = np.split(order, np.cumsum(np.bincount(classes))[:-1])
-    return _numbered(_trimmed(problem, rows, scratch, members), len(classes))
+    return _class_numbers(_trimmed_boxes(problem, rows, scratch, members), len(classes))
 
 
 def _penalty(rows: Rows, classes: Numbers) -> float:
     """What all rows lose; those that are left out lose everything."""
     low, high = tight_boxes(rows.codes, classes)
-    sizes = summed(classes + np.int32(1), rows.counts, len(low) + 1)
+    sizes = sums_by_code(classes + np.int32(1), rows.counts, len(low) + 1)
     lost = np.zeros(len(low))
     for j, first in enumerate(rows.first_span.tolist()):
         answers, span = int(rows.first_value[j + 1] - rows.first_value[j]), high[:, j] - low[:, j]
@@ -163,7 +165,7 @@ def _piloting(combinations: int) -> _Piloting:
     return _Piloting(cuts, max(FEWEST_PILOTED, PILOTED_BOXES // combinations))
 
 
-def _trimmed(problem: Problem, rows: Rows, scratch: Scratch, boxes: list[Numbers]) -> list[Numbers]:
+def _trimmed_boxes(problem: Problem, rows: Rows, scratch: Scratch, boxes: list[Numbers]) -> list[Numbers]:
     """The boxes without the edges whose suppression gains most per row, while rows may be left out.
 
     t and beta compare with the rows that stay, so with them nothing is left out here: a class that keeps them now might not
@@ -207,11 +209,11 @@ def _without_strangers(problem: Problem, classes: Numbers) -> Numbers:
     tally, demand = problem.tally, problem.demand
     if tally.people is None or demand.people < 0 or demand.least_presence > 0 or (problem.space.levels >= 0).any():
         return classes  # a group of a hierarchy stands for its people wherever they are
-    own = (tally.counts > 0) & (classes >= 0)
-    low, high = tight_boxes(tally.codes[own], classes[own])
+    released = (tally.counts > 0) & (classes >= 0)
+    low, high = tight_boxes(tally.codes[released], classes[released])
     inside = (classes >= 0) & ((tally.codes >= low[classes]) & (tally.codes <= high[classes])).all(axis=1)
     people = np.bincount(classes[inside], tally.people[inside], len(low))
-    rows = np.bincount(classes[own], tally.counts[own])
+    rows = np.bincount(classes[released], tally.counts[released])
     enough = (people >= demand.k_map) & (rows <= demand.most_presence * people)
     return np.where(enough[classes] & ~inside, np.int32(-1), classes)
 
@@ -254,10 +256,10 @@ def cutting_orders(problem: Problem) -> list[CuttingOrder]:
     starts, orders = problem.space.first_value, []
     for j, size in enumerate(problem.tally.sizes):
         levels = problem.space.levels[:, starts[j] : starts[j + 1]]
-        known = levels[levels[:, 0] >= 0]
-        if len(known):
-            order = hierarchical_order(known, problem.tally.marginal(j))
-            orders.append(CuttingOrder(np.argsort(order), _spans(known[:, order])))
+        steps = levels[levels[:, 0] >= 0]
+        if len(steps):
+            order = hierarchical_order(steps, problem.tally.marginal(j))
+            orders.append(CuttingOrder(np.argsort(order), _spans(steps[:, order])))
         else:
             orders.append(CuttingOrder(np.arange(size), None))
     return orders
@@ -299,11 +301,11 @@ def _scratch(problem: Problem) -> Scratch:
 
 def _sides(problem: Problem) -> Sides | None:
     """Room for what both sides of a cut show, where more is asked of them than their size."""
-    shown = int(problem.demand.first_sensitive[-1])
-    return Sides(*(np.empty(shown, np.int64) for _ in range(3))) if shown else None
+    answers = int(problem.demand.first_sensitive[-1])
+    return Sides(*(np.empty(answers, np.int64) for _ in range(3))) if answers else None
 
 
-def _numbered(boxes: list[Numbers], combinations: int) -> Numbers:
+def _class_numbers(boxes: list[Numbers], combinations: int) -> Numbers:
     """The number of every combination's box, -1 where it is in none."""
     classes = np.full(combinations, -1, np.int32)
     for number, box in enumerate(box for box in boxes if len(box)):
@@ -316,9 +318,9 @@ def tight_boxes(codes: NDArray[Any], classes: NDArray[Any]) -> tuple[Numbers, Nu
     low = np.full((codes.shape[1], classes.max() + 1), np.iinfo(np.int32).max, np.int32)
     high = np.full_like(low, -1)
     for start in range(0, len(codes), ROWS_AT_ONCE):
-        own = classes[start : start + ROWS_AT_ONCE]
-        part, kept = codes[start : start + ROWS_AT_ONCE], own >= 0
-        for j, column in enumerate(part[kept].astype(np.int32, copy=False).T):
-            np.minimum.at(low[j], own[kept], column)
-            np.maximum.at(high[j], own[kept], column)
+        numbers = classes[start : start + ROWS_AT_ONCE]
+        chunk, inside = codes[start : start + ROWS_AT_ONCE], numbers >= 0
+        for j, column in enumerate(chunk[inside].astype(np.int32, copy=False).T):
+            np.minimum.at(low[j], numbers[inside], column)
+            np.maximum.at(high[j], numbers[inside], column)
     return low.T, high.T

@@ -71,8 +71,8 @@ def _distances(points: Floats, counts: NDArray[np.int64], wanted: NDArray[np.int
     for start in range(0, len(wanted), step):
         if time.process_time() - began > seconds:
             break
-        part = wanted[start : start + step]
-        far, near = tree.query(points[part], range(1, most + 1), p=1)
+        chunk = wanted[start : start + step]
+        far, near = tree.query(points[chunk], range(1, most + 1), p=1)
         together = np.cumsum(counts[near], axis=1)
-        distances[start : start + step] = far[np.arange(len(part)), (together >= k).argmax(axis=1)]
+        distances[start : start + step] = far[np.arange(len(chunk)), (together >= k).argmax(axis=1)]
     return distances

@@ -93,7 +93,7 @@ class _Boxes:
             for column, attribute in zip(persons.sensitive.T, persons.attributes, strict=True)
             if protection.asks_diversity
         ]
-        self._wholes = [shares_of_persons(own.codes, persons.counts, persons.person) for own in self._sensitive]
+        self._wholes = [shares_of_persons(answers.codes, persons.counts, persons.person) for answers in self._sensitive]
 
     def whole(self) -> Box:
         """Everybody in one box."""
@@ -115,8 +115,8 @@ class _Boxes:
         entries = box.entries[chosen]
         if self._population is None or self._population.codes is None:
             return Box(entries, box.people)
-        own, answers = self._persons.codes[entries], self._population.codes[box.people]
-        inside = ((answers >= own.min(axis=0)) & (answers <= own.max(axis=0))).all(axis=1)
+        codes, answers = self._persons.codes[entries], self._population.codes[box.people]
+        inside = ((answers >= codes.min(axis=0)) & (answers <= codes.max(axis=0))).all(axis=1)
         return Box(entries, box.people[inside])
 
     def _has_people(self, side: Box) -> bool:
@@ -151,9 +151,9 @@ class _Boxes:
             np.maximum.at(high, person.ravel(), column)
             below = np.searchsorted(np.sort(low), values)
             above = len(distinct) - np.searchsorted(np.sort(high), values)
-            yield j, self._priced(codes[order], counts[order], steps, _Edges(values, below, above))
+            yield j, self._priced_edges(codes[order], counts[order], steps, _Edges(values, below, above))
 
-    def _priced(self, codes: Codes, counts: Codes, steps: Codes, edges: _Edges) -> _Edges:
+    def _priced_edges(self, codes: Codes, counts: Codes, steps: Codes, edges: _Edges) -> _Edges:
         """The cuts with the rows and the penalty on both sides; entries are sorted by the attribute that is cut."""
         first, last = np.minimum.accumulate(codes), np.maximum.accumulate(codes)
         back_first = np.minimum.accumulate(codes[::-1])[::-1]
@@ -203,9 +203,13 @@ class _Boxes:
         counts, ids = persons.counts[side], persons.person[side]
         return all(
             class_of_persons(
-                SensitiveAnswers(own.name, own.codes[side], own.ordered), counts, ids, whole, self._protection.tail or 1
+                SensitiveAnswers(answers.name, answers.codes[side], answers.ordered),
+                counts,
+                ids,
+                whole,
+                self._protection.tail or 1,
             ).keeps(diversity)
-            for own, whole in zip(self._sensitive, self._wholes, strict=True)
+            for answers, whole in zip(self._sensitive, self._wholes, strict=True)
         )
 
 
@@ -222,9 +226,9 @@ def recode_persons_locally(
 
     `orders` says how the answers of each attribute stand, where one has a hierarchy.
     """
-    ordered = replace(persons, codes=_placed(persons.codes, orders)) if orders else persons
+    ordered = replace(persons, codes=_codes_in_order(persons.codes, orders)) if orders else persons
     if orders and population is not None and population.codes is not None:
-        population = replace(population, codes=_placed(population.codes, orders))
+        population = replace(population, codes=_codes_in_order(population.codes, orders))
     boxes = _Boxes(ordered, weights / np.maximum(1, rows.sizes - 1), protection, population, orders)
     open_boxes, finished = [boxes.whole()], []
     settled, complete = 0, True
@@ -242,11 +246,11 @@ def recode_persons_locally(
         complete = False
     cut = [*finished, *open_boxes]
     return LocalClasses(
-        _classes(persons, rows, _trimmed(boxes, cut, persons, protection) if complete else cut), complete
+        _classes(persons, rows, _trimmed_boxes(boxes, cut, persons, protection) if complete else cut), complete
     )
 
 
-def _trimmed(boxes: _Boxes, cut: list[Box], persons: PersonRows, protection: Protection) -> list[Box]:
+def _trimmed_boxes(boxes: _Boxes, cut: list[Box], persons: PersonRows, protection: Protection) -> list[Box]:
     """The boxes without the edges whose suppression gains most per person, while persons may lose rows.
 
     t and beta compare with the rows that stay, so with them nothing is left out.
@@ -277,7 +281,7 @@ def _trimmed(boxes: _Boxes, cut: list[Box], persons: PersonRows, protection: Pro
     return cut
 
 
-def _placed(codes: NDArray[Any], orders: Sequence[CuttingOrder]) -> NDArray[Any]:
+def _codes_in_order(codes: NDArray[Any], orders: Sequence[CuttingOrder]) -> NDArray[Any]:
     return np.stack([order.places[column] for order, column in zip(orders, codes.T, strict=True)], axis=1)
 
 

@@ -82,7 +82,7 @@ def _explained_labels(release: AnonymousTable) -> dict[str, Any]:
     An order is written where the answers of every label would take more room than the column itself.
     """
     recoding, published = release.recoding, release.recoding.classes >= 0
-    shown, rows = recoding.by_class
+    labels_of_classes, rows = recoding.by_class
     labels: dict[str, dict[str, list[str]]] = {}
     ranges, orders = [], {}
     for j, (name, behind) in enumerate(recoding.released_labels().items()):
@@ -90,7 +90,7 @@ def _explained_labels(release: AnonymousTable) -> dict[str, Any]:
         # Rows do not tell how many persons there are, so with persons only round ends are written.
         counts = recoding.counts[published] * (release.publication.persons is None)
         held = np.bincount(recoding.combinations.codes[published, j], counts, attribute.size)
-        told = {
+        public = {
             answer
             for answer, people in zip(attribute.answers, held.tolist(), strict=True)
             if people >= release.k or is_round(answer)
@@ -99,15 +99,15 @@ def _explained_labels(release: AnonymousTable) -> dict[str, Any]:
             ranges.append(name)
             behind = {label: [answers[0], answers[-1]] for label, answers in behind.items()}
         labels[name] = {
-            label: [answer for answer in answers if answer in told]
+            label: [answer for answer in answers if answer in public]
             for label, answers in behind.items()
-            if label == ANY or told.issuperset(named_answers(answers))
+            if label == ANY or public.issuperset(named_answers(answers))
         }
         lengths = np.array([len(text) for text in recoding.names[j]])
-        if len(json.dumps(labels[name])) > int(lengths[shown[:, j]] @ rows):
+        if len(json.dumps(labels[name])) > int(lengths[labels_of_classes[:, j]] @ rows):
             labels[name] = {}
             if name not in ranges:
-                orders[name] = [answer for answer in attribute.answers if answer in told]
+                orders[name] = [answer for answer in attribute.answers if answer in public]
     return {"labels": labels, "ranges": ranges, "orders": orders}
 
 
@@ -122,8 +122,8 @@ def _quasi_identifiers(release: AnonymousTable) -> list[list[str]]:
 def _sensitive(release: AnonymousTable, name: str) -> dict[str, Any]:
     """A sensitive column: the answers that released rows show, in their order."""
     attribute = release.input.schema[name]
-    shown = release.released_answers(name)
-    return {"name": name, "ordered": attribute.ordered, "answers": [a for a in attribute.answers if a in shown]}
+    released = release.released_answers(name)
+    return {"name": name, "ordered": attribute.ordered, "answers": [a for a in attribute.answers if a in released]}
 
 
 def private_manifest(release: AnonymousTable) -> dict[str, Any]:
@@ -133,7 +133,7 @@ def private_manifest(release: AnonymousTable) -> dict[str, Any]:
     publication, answer = release.publication, release.answer
     known_by = publication.input.fingerprint(publication.rows)
     # Local recoding follows from the settings, unless it was stopped on the way or obeyed a table that is not at hand again.
-    kept = answer.classes is not None and (
+    needs_classes = answer.classes is not None and (
         answer.interrupted is not None or publication.settings.protection.people_demand is not None
     )
     return {
@@ -147,7 +147,7 @@ def private_manifest(release: AnonymousTable) -> dict[str, Any]:
         "readings": {name: reading.to_document() for name, reading in _readings(release).items()},
         "method": release.method,
         "cuts": answer.cuts,
-        "classes": answer.classes.tolist() if answer.classes is not None and kept else None,
+        "classes": answer.classes.tolist() if answer.classes is not None and needs_classes else None,
         "lower_bound": release.lower_bound,
         "front": [vars(entry) for entry in release.front],
         "partitions": release.partitions,

@@ -237,14 +237,14 @@ def read_cuts(text: str, n_bits: int) -> Bits:
 def of_cuts(publication: Publication, method: str, cuts: str) -> Answer:
     """The answer that known cuts make; nothing is searched."""
     # The proof is about whole rows, so what it finds hides no cells.
-    recoding = publication.generalized(read_cuts(cuts, publication.problem.n_bits), cells=method == "search")
+    recoding = publication.global_recoding(read_cuts(cuts, publication.problem.n_bits), cells=method == "search")
     nwp, necd = publication.loss_and_bias(recoding)
     return Answer(method, recoding, nwp, necd, (), None, 0, None, cuts, None, _suppress(publication))
 
 
 def of_classes(publication: Publication, method: str, classes: NDArray[np.int32]) -> Answer:
     """The answer that known classes of combinations make."""
-    recoding = publication.boxed(classes, method)
+    recoding = publication.local_recoding(classes, method)
     nwp, necd = publication.loss_and_bias(recoding)
     return Answer(method, recoding, nwp, necd, (), None, 0, None, None, classes, _suppress(publication))
 
@@ -307,7 +307,7 @@ def _with_own(publication: Publication, answer: Answer, front: tuple[Alternative
 
 def _loss_with_cells(publication: Publication, bits: Bits) -> float:
     """The loss where cells are hidden in place of rows; infinite where more cells would go than the allowed rows have."""
-    recoding, attributes = publication.generalized(bits, cells=True), len(publication.problem.weights)
+    recoding, attributes = publication.global_recoding(bits, cells=True), len(publication.problem.weights)
     limit = publication.problem.demand.limit
     if recoding.suppressed * attributes + recoding.hidden_cells > limit * attributes:
         return math.inf
@@ -321,7 +321,7 @@ def _first_kept(publication: Publication, outcome: SearchOutcome) -> Bits:
         return outcome.chromosome(0, n_bits)
     for solution in range(min(MOST_TRIED, len(outcome.bits))):
         bits = outcome.chromosome(solution, n_bits)
-        if publication.keeps_its_promise(publication.generalized(bits)):
+        if publication.keeps_its_promise(publication.global_recoding(bits)):
             return bits
     raise InvalidInput(
         f"None of the {min(MOST_TRIED, len(outcome.bits)):,} best generalizations keeps l, t or the people of the "
@@ -337,13 +337,13 @@ def _alternatives(publication: Publication, method: str, outcome: SearchOutcome)
     if not measured:
         # Counting persons one by one takes several times as long as counting rows.
         persons = 0 if publication.persons is None else PERSON_FACTOR * len(publication.persons.counts)
-        front = _spaced(front, recodings_worth(max(persons, len(publication.problem.tally.counts))))
+        front = _spaced_front(front, recodings_worth(max(persons, len(publication.problem.tally.counts))))
     for i in front:
         bits, m = outcome.chromosome(i, n_bits), outcome.measures[i]
         if measured:
             figures, hidden = (float(m[NWP]), float(m[NECD]), int(m[SMALLEST]), int(m[SUPPRESSED])), 0
         else:
-            recoding = publication.generalized(bits, cells=method == "search")
+            recoding = publication.global_recoding(bits, cells=method == "search")
             if not publication.keeps_its_promise(recoding):
                 continue
             smallest = min(int(sizes.min()) for sizes in publication.class_sizes(recoding))
@@ -353,7 +353,7 @@ def _alternatives(publication: Publication, method: str, outcome: SearchOutcome)
         yield Alternative(method, *figures, _suppress(publication), written_cuts(bits), hidden, left_out)
 
 
-def _spaced(front: NDArray[np.intp], most: int) -> NDArray[np.intp]:
+def _spaced_front(front: NDArray[np.intp], most: int) -> NDArray[np.intp]:
     """At most so many entries of a front: its ends, and others evenly between them."""
     if len(front) <= most:
         return front
@@ -400,7 +400,7 @@ def _achieves_more(problem: Problem, preference: Preference, one: Bits, other: B
     return bool(first < second - 1e-12)
 
 
-def _preferred(publication: Publication, local: LocalClasses, method: str) -> LocalClasses:
+def _preferred_classes(publication: Publication, local: LocalClasses, method: str) -> LocalClasses:
     """Local classes of the size that meets the preference best.
 
     Where the bias falls short of it by more than the loss, classes of twice the size are tried, while that helps.
@@ -408,7 +408,7 @@ def _preferred(publication: Publication, local: LocalClasses, method: str) -> Lo
     problem, preference = publication.problem, publication.preference
 
     def shortfalls(classes: NDArray[np.int32]) -> tuple[float, float]:
-        loss, bias = publication.loss_and_bias(publication.boxed(classes, method))
+        loss, bias = publication.loss_and_bias(publication.local_recoding(classes, method))
         return preference.share_of_loss * loss, (1 - preference.share_of_loss) * bias
 
     loss, bias = shortfalls(local.classes)
@@ -425,7 +425,7 @@ def _preferred(publication: Publication, local: LocalClasses, method: str) -> Lo
 def _locally(publication: Publication, method: str, watch: Watch) -> Answer:
     problem, persons = publication.problem, publication.persons
     if persons is None:
-        local = _preferred(publication, recode_locally(problem, progress=watch), method)
+        local = _preferred_classes(publication, recode_locally(problem, progress=watch), method)
     else:
         protection = publication.settings.protection
         orders = cutting_orders(problem) if (problem.space.levels >= 0).any() else ()

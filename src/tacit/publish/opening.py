@@ -77,16 +77,16 @@ def open_input(
     if is_stored(data):
         table = stored_table(data, writable=True)
         refuse_engine(table.get_backend().name)
-        known = schema or _stored_schema(table, missing, wanted)
-        return DatabaseInput(table, known, drop_missing=missing == "drop")
+        answers = schema or _stored_schema(table, missing, wanted)
+        return DatabaseInput(table, answers, drop_missing=missing == "drop")
     if isinstance(data, str | Path | OpenedFile):
         return _open_file(data if isinstance(data, OpenedFile) else OpenedFile(data), schema, missing, wanted)
     if not isinstance(data, Dataset | Table):
         table = as_arrow(data)
-        known, readings, behind = _known(
+        answers, readings, behind = _schema_and_readings(
             lambda: _values([table], table.column_names, missing, wanted), schema, missing, wanted
         )
-        coded = _encoded(table, known, readings, missing)
+        coded = _encoded_batch(table, answers, readings, missing)
         return replace(_input_in_memory(coded, readings), values_behind=behind)
     if wanted.granularity:
         raise InvalidInput("A Dataset has its answers already. Give its file or data frame to cut numbers in steps.")
@@ -101,7 +101,7 @@ def _input_in_memory(coded: Table, readings: Mapping[str, Reading]) -> CodedInpu
     )
 
 
-def _known(
+def _schema_and_readings(
     values: Callable[[], Mapping[str, ColumnValues]], schema: Schema | None, missing: MissingPolicy, wanted: Wanted
 ) -> tuple[Schema, Mapping[str, Reading], dict[str, NDArray[np.int64]]]:
     """The schema, how columns are read, and how many values of the table stand behind each answer of a generalized one."""
@@ -113,8 +113,8 @@ def _known(
     for attribute in found:
         if attribute.name not in (*wanted.as_they_are, *wanted.pseudonyms):
             alone = pa.table({attribute.name: columns[attribute.name].values})
-            own = {attribute.name: readings[attribute.name]} if attribute.name in readings else {}
-            codes = _encoded(alone, Schema((attribute,)), own, missing)[attribute.name]
+            alone_reading = {attribute.name: readings[attribute.name]} if attribute.name in readings else {}
+            codes = _encoded_batch(alone, Schema((attribute,)), alone_reading, missing)[attribute.name]
             behind[attribute.name] = np.bincount(codes, minlength=attribute.size).astype(np.int64)
     return found, readings, behind
 
@@ -124,13 +124,13 @@ def typed_schema(
 ) -> tuple[Schema, dict[str, Reading]]:
     """The schema that a table without one is published under, and how its columns are read."""
     if missing == "refuse":
-        refuse_missing({name: own for name, own in columns.items() if name not in wanted.pseudonyms})
-    typed = [_typed(name, own, missing, wanted) for name, own in columns.items()]
-    readings = {own.attribute.name: own.reading for own in typed if own.reading is not None}
-    return Schema(tuple(own.attribute for own in typed)), readings
+        refuse_missing({name: column for name, column in columns.items() if name not in wanted.pseudonyms})
+    typed = [_typed_column(name, column, missing, wanted) for name, column in columns.items()]
+    readings = {column.attribute.name: column.reading for column in typed if column.reading is not None}
+    return Schema(tuple(column.attribute for column in typed)), readings
 
 
-def _typed(name: str, column: ColumnValues, missing: MissingPolicy, wanted: Wanted) -> TypedColumn:
+def _typed_column(name: str, column: ColumnValues, missing: MissingPolicy, wanted: Wanted) -> TypedColumn:
     if name in wanted.pseudonyms:
         return pseudonym_column(name, column)
     if name in wanted.as_they_are:
@@ -242,17 +242,21 @@ class OpenedFile:
         self.names = column_names(path)
 
     @functools.cached_property
-    def _held(self) -> pa.Table | None:
+    def _rows_in_memory(self) -> pa.Table | None:
         """All rows of all columns, of a small file; values of a CSV file are text."""
         is_small = sum(n_cells(place) for place in self._places) <= MOST_HELD_CELLS
         return read_table(self.path) if is_small else None
 
     def batches(self, columns: Sequence[str] | None) -> Iterator[pa.Table]:
         """The rows in parts that fit memory, with those of the columns that are there."""
-        if self._held is None:
+        if self._rows_in_memory is None:
             yield from read_batches(self.path, columns)
         else:
-            yield self._held if columns is None else self._held.select([name for name in columns if name in self.names])
+            yield (
+                self._rows_in_memory
+                if columns is None
+                else self._rows_in_memory.select([name for name in columns if name in self.names])
+            )
 
     @functools.cached_property
     def fingerprint(self) -> Fingerprint:
@@ -265,19 +269,19 @@ class OpenedFile:
 
 
 def _open_file(file: OpenedFile, schema: Schema | None, missing: MissingPolicy, wanted: Wanted) -> CodedInput:
-    known, readings, behind = _known(
+    answers, readings, behind = _schema_and_readings(
         lambda: _values(file.batches(wanted.columns), file.names, missing, wanted), schema, missing, wanted
     )
 
     def batches() -> Iterator[Table]:
-        for batch in file.batches(known.names):
+        for batch in file.batches(answers.names):
             for start in range(0, max(batch.num_rows, 1), SLICE_ROWS):
-                yield _encoded(batch.slice(start, SLICE_ROWS), known, readings, missing)
+                yield _encoded_batch(batch.slice(start, SLICE_ROWS), answers, readings, missing)
 
-    return CodedInput(known, batches, file.fingerprint, dict(readings), behind)
+    return CodedInput(answers, batches, file.fingerprint, dict(readings), behind)
 
 
-def _encoded(batch: pa.Table, schema: Schema, readings: Mapping[str, Reading], missing: MissingPolicy) -> Table:
+def _encoded_batch(batch: pa.Table, schema: Schema, readings: Mapping[str, Reading], missing: MissingPolicy) -> Table:
     """A batch as codes, columns that are read in a special way first."""
     for name, reading in readings.items():
         if name in batch.column_names:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.publish.combinations import summed
+from tacit.publish.combinations import sums_by_code
 from tacit.publish.recoding import Recoding
 
 if TYPE_CHECKING:
@@ -41,12 +41,12 @@ class PairTables:
     def truth(self, a: int, b: int) -> Floats:
         """The rows with each pair of answers; with ``a == b``, with each answer of one attribute."""
         if a == b:
-            return summed(self._codes[:, a], self._counts, self.sizes[a]).astype(np.float64)[:, None]
+            return sums_by_code(self._codes[:, a], self._counts, self.sizes[a]).astype(np.float64)[:, None]
         rows = np.zeros(self.sizes[a] * self.sizes[b])
         for start in range(0, len(self._codes), ROWS_AT_ONCE):
-            part = slice(start, start + ROWS_AT_ONCE)
-            cells = self._codes[part, a].astype(np.int64) * self.sizes[b] + self._codes[part, b]
-            rows += np.bincount(cells, self._counts[part], len(rows))
+            chunk = slice(start, start + ROWS_AT_ONCE)
+            cells = self._codes[chunk, a].astype(np.int64) * self.sizes[b] + self._codes[chunk, b]
+            rows += np.bincount(cells, self._counts[chunk], len(rows))
         return rows.reshape(self.sizes[a], self.sizes[b])
 
     def spread(self, a: int, b: int) -> Floats:
@@ -68,10 +68,10 @@ def _steps(members: NDArray[np.bool_]) -> csr_array[Any]:
 
     parts = []
     for start in range(0, len(members), LABELS_AT_ONCE):
-        own = members[start : start + LABELS_AT_ONCE]
-        steps = np.diff(own.astype(np.int8), axis=1, prepend=0, append=0)
+        chunk = members[start : start + LABELS_AT_ONCE]
+        steps = np.diff(chunk.astype(np.int8), axis=1, prepend=0, append=0)
         label, place = np.nonzero(steps)
-        height = steps[label, place] / own.sum(axis=1)[label]
+        height = steps[label, place] / chunk.sum(axis=1)[label]
         parts.append(csr_array((height, (label, place)), shape=steps.shape))
     return csr_array(vstack(parts))
 

@@ -28,7 +28,7 @@ def peeled_classes(problem: Problem) -> Numbers | None:
     tally, levels = problem.tally, _levels(problem)
     if levels is None or tally.people is not None or math.prod(map(int, tally.sizes)) >= LARGEST_KEY:
         return None
-    classes, tried = np.full(len(tally.counts), -1, np.int32), _tried(problem, levels)
+    classes, tried = np.full(len(tally.counts), -1, np.int32), _levels_to_try(problem, levels)
     found = peel(
         tally.codes, tally.counts, tally.sensitive_codes, _keys(problem, levels), tried, problem.demand, classes
     )
@@ -38,30 +38,30 @@ def peeled_classes(problem: Problem) -> Numbers | None:
 def _levels(problem: Problem) -> Levels | None:
     starts, levels = problem.space.first_value, []
     for a, b in itertools.pairwise(starts):
-        own = problem.space.levels[:, a:b]
-        levels.append(own[own[:, 0] >= 0][::-1])
+        blocks = problem.space.levels[:, a:b]
+        levels.append(blocks[blocks[:, 0] >= 0][::-1])
     return levels if 0 < math.prod(map(len, levels)) <= MOST_LEVELS else None
 
 
-def _tried(problem: Problem, levels: Levels) -> NDArray[np.int64]:
+def _levels_to_try(problem: Problem, levels: Levels) -> NDArray[np.int64]:
     """Combinations of levels, ``[combination, attribute]``, by what all rows would lose by them; the coarsest is the last one."""
     tally, losses = problem.tally, np.zeros(1)
     scale = problem.weights / np.maximum(1, tally.sizes - 1)
-    for j, own in enumerate(levels):
-        merged = [scale[j] * (np.bincount(blocks)[blocks] - 1) @ tally.marginal(j) for blocks in own]
+    for j, blocks_by_level in enumerate(levels):
+        merged = [scale[j] * (np.bincount(blocks)[blocks] - 1) @ tally.marginal(j) for blocks in blocks_by_level]
         losses = np.add.outer(losses, merged).ravel()
     order = np.argsort(losses, kind="stable")
     step = math.ceil(len(order) / min(MOST_TRIED, MOST_LOOKS // len(tally.counts) + 1))
     coarsest = len(order) - 1  # in the order of the levels; where weights are 0 others lose as much
     chosen = np.append(order[::step], coarsest)
-    return np.stack(np.unravel_index(chosen, [len(own) for own in levels]), axis=1)
+    return np.stack(np.unravel_index(chosen, [len(blocks_by_level) for blocks_by_level in levels]), axis=1)
 
 
 def _keys(problem: Problem, levels: Levels) -> LevelKeys:
     """Keys of groups: numbers with a digit for every attribute."""
     added, first_key, radix = [], [0], 1
-    for own, size in zip(levels, problem.tally.sizes.tolist(), strict=True):
-        added.append(own.ravel().astype(np.uint64) * np.uint64(radix))
-        first_key.append(first_key[-1] + own.size)
+    for blocks, size in zip(levels, problem.tally.sizes.tolist(), strict=True):
+        added.append(blocks.ravel().astype(np.uint64) * np.uint64(radix))
+        first_key.append(first_key[-1] + blocks.size)
         radix *= size
     return LevelKeys(np.concatenate(added), np.array(first_key, np.int64), problem.tally.sizes)

@@ -45,7 +45,7 @@ class PersonRows:
     def n_persons(self) -> int:
         return int(self.person.max()) + 1
 
-    def scaled(self, k: int) -> int:
+    def in_shares(self, k: int) -> int:
         return k * UNIT
 
     def shares(self, rows: QuasiTally) -> QuasiTally:
@@ -67,7 +67,10 @@ class PersonRows:
 
     def sizes_by_set(self, recoding: Recoding) -> list[Codes]:
         """Different persons in each published class, apart for every set of quasi-identifiers."""
-        return [class_sizes(classes, self.counts[kept], self.person[kept]) for classes, kept in self._classes(recoding)]
+        return [
+            class_sizes(classes, self.counts[published], self.person[published])
+            for classes, published in self._classes(recoding)
+        ]
 
     def losers(self, recoding: Recoding) -> int:
         """Persons of whom at least one row is suppressed."""
@@ -77,8 +80,8 @@ class PersonRows:
     def household_risks(self, recoding: Recoding) -> list[HouseholdRisk]:
         """The risk that a person or household is found by any published row, apart for every set of quasi-identifiers."""
         risks = []
-        for classes, kept in self._classes(recoding):
-            counts, person = self.counts[kept], self.person[kept]
+        for classes, published in self._classes(recoding):
+            counts, person = self.counts[published], self.person[published]
             risks.append(household_risk(class_sizes(classes, counts, person), classes, counts, person))
         return risks
 
@@ -94,20 +97,20 @@ class PersonRows:
         return [
             sensitive_check(
                 classes,
-                SensitiveAnswers(attribute.name, self.sensitive[kept, s] - starts[s], ordered=attribute.ordered),
-                self.counts[kept],
-                self.person[kept],
+                SensitiveAnswers(attribute.name, self.sensitive[published, s] - starts[s], ordered=attribute.ordered),
+                self.counts[published],
+                self.person[published],
                 tail,
             )
-            for classes, kept in self._classes(recoding)
+            for classes, published in self._classes(recoding)
             for s, attribute in enumerate(self.attributes)
         ]
 
     def _classes(self, recoding: Recoding) -> list[tuple[Codes, NDArray[np.bool_]]]:
         """The class of every published entry for each set, and which entries are published."""
         place = recoding.combinations.places(list(self.codes.T))
-        kept = recoding.classes[place] >= 0
-        return [(recoding.class_numbers(members)[place[kept]], kept) for members in recoding.tally.sets]
+        published = recoding.classes[place] >= 0
+        return [(recoding.class_numbers(members)[place[published]], published) for members in recoding.tally.sets]
 
 
 def person_rows(source: ReleaseInput, rows: QuasiTally, person: str) -> PersonRows | None:

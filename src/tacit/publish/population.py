@@ -89,11 +89,11 @@ def counted_people(people: Any, names: Sequence[str]) -> pa.Table:
 def answer_codes(column: pa.ChunkedArray, attribute: Attribute, reading: Reading | None) -> Codes:
     """The code of every value; -1 where it is none of the attribute's answers."""
     values = column.combine_chunks().dictionary_encode(null_encoding="encode")
-    own = _known(values.dictionary, attribute, reading)
-    return own[values.indices.to_numpy()]
+    codes_of_values = _codes_of_values(values.dictionary, attribute, reading)
+    return codes_of_values[values.indices.to_numpy()]
 
 
-def _known(values: pa.Array, attribute: Attribute, reading: Reading | None) -> Codes:
+def _codes_of_values(values: pa.Array, attribute: Attribute, reading: Reading | None) -> Codes:
     """Codes of different values; a part with unknown ones is halved until they are alone."""
     try:
         column = pa.chunked_array([values])
@@ -103,7 +103,9 @@ def _known(values: pa.Array, attribute: Attribute, reading: Reading | None) -> C
         if len(values) == 1:
             return np.array([-1], np.int64)
     half = len(values) // 2
-    return np.concatenate([_known(values[:half], attribute, reading), _known(values[half:], attribute, reading)])
+    return np.concatenate(
+        [_codes_of_values(values[:half], attribute, reading), _codes_of_values(values[half:], attribute, reading)]
+    )
 
 
 def with_population(tally: QuasiTally, population: Population) -> QuasiTally:
@@ -114,9 +116,9 @@ def with_population(tally: QuasiTally, population: Population) -> QuasiTally:
     if population.codes is None or population.counts is None:
         return tally
     sizes = tally.sizes.tolist()
-    own = Combinations(list(tally.codes.T), sizes)
-    both = Combinations(list(np.concatenate([own.codes, population.codes]).T), sizes)
-    people = np.bincount(both.number[len(own) :], population.counts, len(both)).astype(np.int64)
+    combinations = Combinations(list(tally.codes.T), sizes)
+    both = Combinations(list(np.concatenate([combinations.codes, population.codes]).T), sizes)
+    people = np.bincount(both.number[len(combinations) :], population.counts, len(both)).astype(np.int64)
     place = both.places(list(tally.codes.T))
     beside = np.zeros(len(tally.counts), np.int64)
     first = np.unique(place, return_index=True)[1]
@@ -151,7 +153,7 @@ def people_in_classes(
     """
     widest = max(chosen, key=lambda j: len(members[j]))
     order = [j for j in chosen if j != widest]
-    behind = [np.flatnonzero(own[codes[:, widest]]) for own in members[widest]]
+    behind = [np.flatnonzero(answers[codes[:, widest]]) for answers in members[widest]]
     totals, matched = np.empty(len(labels), np.int64), np.zeros(len(codes), np.bool_)
     for c, row in enumerate(labels):
         inside = behind[row[widest]]
@@ -174,16 +176,16 @@ def people_behind_labels(
         answers, code = _texts(counted.column(name))
         texts, label = _texts(shown.column(name))
         place = {answer: position for position, answer in enumerate(answers)}
-        own = np.zeros((len(texts), len(answers)), np.bool_)
+        stands_for = np.zeros((len(texts), len(answers)), np.bool_)
         for position, text in enumerate(texts):
             for answer in (text, *behind.get(name, {}).get(text or "", ())):
                 if answer in place:
-                    own[position, place[answer]] = True
+                    stands_for[position, place[answer]] = True
             if name in ranges:
-                own[position] |= [is_within(answer, text) for answer in answers]
+                stands_for[position] |= [is_within(answer, text) for answer in answers]
         codes.append(code)
         labels.append(label)
-        members.append(own)
+        members.append(stands_for)
     counts = counted.column(COUNT).to_numpy().astype(np.int64)
     return people_in_classes(np.stack(codes, axis=1), counts, np.stack(labels, axis=1), members, range(len(members)))
 

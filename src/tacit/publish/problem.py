@@ -144,13 +144,13 @@ def _halve(tally: QuasiTally, members: Sequence[int]) -> HalvedTally | None:
     numbers = [np.zeros(len(tally.counts), np.int32), np.zeros(len(tally.counts), np.int32)]
     for j in sorted(members, key=lambda j: -tally.sizes[j]):
         size = int(tally.sizes[j])
-        grown = [_joined(own, tally.codes[:, j], size) for own in numbers]
+        grown = [_joined_numbers(half, tally.codes[:, j], size) for half in numbers]
         smaller = int(grown[1].max() < grown[0].max())
         if math.prod(int(tally.sizes[i]) for i in (*parts[smaller], j)) >= LARGEST_HALF:
             smaller = 1 - smaller
         parts[smaller].append(j)
         numbers[smaller] = grown[smaller]
-    if any(math.prod(int(tally.sizes[j]) for j in part) >= LARGEST_HALF for part in parts):
+    if any(math.prod(int(tally.sizes[j]) for j in half_of) >= LARGEST_HALF for half_of in parts):
         return None
     order = np.lexsort((numbers[1], numbers[0])).astype(np.uint32)
     left, right = numbers[0][order], numbers[1][order]
@@ -170,7 +170,7 @@ def _halve(tally: QuasiTally, members: Sequence[int]) -> HalvedTally | None:
     )
 
 
-def _joined(number: NDArray[np.int32], codes: NDArray[Any], size: int) -> NDArray[np.int32]:
+def _joined_numbers(number: NDArray[np.int32], codes: NDArray[Any], size: int) -> NDArray[np.int32]:
     """Numbered combinations numbered anew with one more attribute."""
     return Combinations([number, codes], [int(number.max()) + 1, size]).number
 

@@ -23,7 +23,7 @@ def judged_table(release: AnonymousTable, written: Any) -> tuple[dict[str, Any],
     manifest = public_manifest(release)
     counted = counted_stored(written, manifest["columns"])
     with kept_promises(release):
-        return manifest, verified_rows(release, _judged(release, counted, manifest | all_labels(release)))
+        return manifest, verified_rows(release, _judge_rows(release, counted, manifest | all_labels(release)))
 
 
 def all_labels(release: AnonymousTable) -> dict[str, Any]:
@@ -31,7 +31,7 @@ def all_labels(release: AnonymousTable) -> dict[str, Any]:
     return {"labels": release.recoding.released_labels()}
 
 
-def _judged(release: AnonymousTable, counted: pa.Table, manifest: Mapping[str, Any]) -> ReadBack:
+def _judge_rows(release: AnonymousTable, counted: pa.Table, manifest: Mapping[str, Any]) -> ReadBack:
     return judge(counted.rename_columns([*manifest["columns"], ROWS]), manifest, people_of(release))
 
 
@@ -44,10 +44,10 @@ def people_of(release: AnonymousTable) -> pa.Table | None:
         attribute.name: pa.array([attribute.answers[code] for code in codes.tolist()], pa.string())
         for attribute, codes in zip(release.recoding.tally.attributes, population.codes.T, strict=True)
     }
-    known = pa.table(columns | {PEOPLE: pa.array(population.counts)})
+    table = pa.table(columns | {PEOPLE: pa.array(population.counts)})
     # People with an answer that the table does not know are in no class.
     strange = {name: pa.nulls(1, pa.string()) for name in columns} | {PEOPLE: pa.array([population.outside])}
-    return pa.concat_tables([known, pa.table(strange)]) if population.outside else known
+    return pa.concat_tables([table, pa.table(strange)]) if population.outside else table
 
 
 @contextlib.contextmanager
@@ -74,16 +74,16 @@ def verified_rows(release: AnonymousTable, read_back: ReadBack) -> dict[str, Any
         return read_back.to_document() | {"counted": "rows"}
     _refuse_other_rows(release, read_back.counted)
     sizes = persons.sizes_by_set(release.recoding)
-    smallest = min(int(own.min()) for own in sizes)
+    smallest = min(int(classes.min()) for classes in sizes)
     if smallest < release.k or not persons.keeps(release.recoding, protection):
         raise BrokenPromise(f"the written classes hold {smallest} persons where {release.k} were promised")
     if not release.publication.keeps_its_promise(release.recoding):
         raise BrokenPromise("the written classes do not hold the people of the population that were promised")
     checks = persons.checks(release.recoding, protection.tail)
-    shown = [check.entropy if protection.entropy else check.distinct for check in checks]
+    diversities = [check.entropy if protection.entropy else check.distinct for check in checks]
     return {
         "k": smallest,
-        "l": min(shown, default=None),
+        "l": min(diversities, default=None),
         "t": max((check.closeness for check in checks), default=None),
         **({"recursive": max(check.recursive for check in checks)} if protection.recursive is not None else {}),
         **({"beta": max(check.beta for check in checks)} if protection.beta is not None else {}),
@@ -97,14 +97,14 @@ def _refuse_other_rows(release: AnonymousTable, counted: pa.Table) -> None:
     """Refuse written rows that are not those whose persons are known: each class must hold as many rows in both."""
     recoding = release.recoding
     names = list(recoding.tally.names)
-    kept = recoding.classes >= 0
+    published = recoding.classes >= 0
     labels = {
         name: pa.array(
-            [recoding.names[j][code] for code in recoding.shown[recoding.classes[kept], j].tolist()], pa.string()
+            [recoding.names[j][code] for code in recoding.shown[recoding.classes[published], j].tolist()], pa.string()
         )
         for j, name in enumerate(names)
     }
-    expected = pa.table(labels | {ROWS: pa.array(recoding.counts[kept])})
+    expected = pa.table(labels | {ROWS: pa.array(recoding.counts[published])})
     if _rows_by_class(expected, names) != _rows_by_class(counted, names):
         raise BrokenPromise("the written rows are not those whose persons are known")
 

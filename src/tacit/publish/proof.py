@@ -162,11 +162,11 @@ class _Tree:
                 for choice, opposite in ((FORCED, FORBIDDEN), (FORBIDDEN, FORCED)):
                     if root[bit] == OPEN and self._bound(_with(root, bit, choice)) >= self.best - ROUNDING:
                         root[bit] = opposite
-            self._instance = self._here = self._merged(root)
+            self._instance = self._here = self._merged_instance(root)
         self._push(self._in_hand, root)
         self._in_hand = math.inf
 
-    def _merged(self, status: NDArray[np.uint8]) -> Instance:
+    def _merged_instance(self, status: NDArray[np.uint8]) -> Instance:
         """The instance with answers between which every cut is forbidden written as one."""
         if self._radices is None:
             return self._instance
@@ -181,7 +181,7 @@ class _Tree:
         """Take the node with the least bound: its own cuts are publishable and settle it, or it is split in two."""
         status = self._take()
         self.nodes += 1
-        self._here = self._merged(status)  # all below this node is bounded on these fewer combinations
+        self._here = self._merged_instance(status)  # all below this node is bounded on these fewer combinations
         self._settle_or_split(status)
         self._in_hand = math.inf
 

@@ -66,18 +66,18 @@ class Publication:
     def with_k(self, k: int) -> Publication:
         """The same publication where everyone hides among another number."""
         settings = dataclasses.replace(self.settings, protection=dataclasses.replace(self.settings.protection, k=k))
-        scaled = k if self.persons is None else self.persons.scaled(k)
+        scaled = k if self.persons is None else self.persons.in_shares(k)
         problem = dataclasses.replace(self.problem, demand=self.problem.demand._replace(k=scaled))
         return dataclasses.replace(self, settings=settings, problem=problem)
 
     def _limit(self, share: float) -> int:
         return math.floor(share * self.problem.rows + 1e-9)
 
-    def generalized(self, bits: Bits, *, cells: bool = False) -> Recoding:
+    def global_recoding(self, bits: Bits, *, cells: bool = False) -> Recoding:
         """The recoding of a chromosome; with `cells`, rare rows lose single cells where that is enough."""
         cells = cells and self.hides_cells
         names = [self._hierarchies[name].names if name in self._hierarchies else None for name in self.rows.names]
-        return recode_globally(self.problem, bits, names, cells=cells).recounted(self.rows)
+        return recode_globally(self.problem, bits, names, cells=cells).with_counts_of(self.rows)
 
     @property
     def hides_cells(self) -> bool:
@@ -85,12 +85,12 @@ class Publication:
         wanted = self.settings.preferences.cells and self.persons is None and len(self.rows.sets) == 1
         return wanted and can_hide_cells(self.problem.demand)
 
-    def boxed(self, classes: NDArray[np.int32], method: str = "local") -> Recoding:
+    def local_recoding(self, classes: NDArray[np.int32], method: str = "local") -> Recoding:
         """The recoding of classes of combinations, as the method labels them."""
         recode = recode_by_means if method == "microaggregate" else recode_by_classes
         # Persons are put into classes by their own rows, without combinations that only the population shows.
         tally = self.problem.tally if self.persons is None else self.rows
-        return recode(tally, classes, self._hierarchies).recounted(self.rows)
+        return recode(tally, classes, self._hierarchies).with_counts_of(self.rows)
 
     @property
     def _hierarchies(self) -> Mapping[str, Hierarchy]:
@@ -134,7 +134,7 @@ class Publication:
         """NWP and NECD of a recoding."""
         sizes = self.class_sizes(recoding)
         everyone = self.rows.rows if self.persons is None else self.persons.n_persons
-        bias = max(int(own.max() - own.min()) for own in sizes) / max(1, everyone - 1)
+        bias = max(int(classes.max() - classes.min()) for classes in sizes) / max(1, everyone - 1)
         return float(recoding.losses() @ self.problem.weights), bias
 
     def keeps_its_promise(self, recoding: Recoding) -> bool:
@@ -147,8 +147,8 @@ class Publication:
         demand = self.settings.protection.people_demand
         if demand is None:
             return True
-        shown = self.risk(recoding)
-        return shown.k_map is None or demand.allows(shown.k_map, (shown.presence or (0.0, 1.0))[1])
+        risk = self.risk(recoding)
+        return risk.k_map is None or demand.allows(risk.k_map, (risk.presence or (0.0, 1.0))[1])
 
 
 def pose_publication(
@@ -167,14 +167,14 @@ def pose_publication(
         )
     if isinstance(data, str | Path) and not is_stored(data):
         data = OpenedFile(data)  # also for earlier releases of the same input, which are made again
-    source = open_input(data, schema, missing=preferences.missing, wanted=_wanted(settings, readings or {}))
+    source = open_input(data, schema, missing=preferences.missing, wanted=_wanted_columns(settings, readings or {}))
     source = ordered_by_data(source) if preferences.order == "data" else source
     sets, every = _quasi_identifier_sets(settings, source.schema), protection.every
     if every is not None:
         sets = every_set(sets[0], every)
         every = None if len(sets) == 1 else every  # all of them: the usual k
     names = tuple(dict.fromkeys(name for members in sets for name in members))
-    known = _hierarchies(preferences.hierarchies, source.schema, names)
+    hierarchies = _hierarchies(preferences.hierarchies, source.schema, names)
     _refuse_combinations(settings, sets)
     weights = _weights(preferences.weights, names)
     rows = tally(source, sets, protection.sensitive if protection.asks_diversity else ())
@@ -191,8 +191,8 @@ def pose_publication(
         raise InvalidInput(
             f"k = {protection.k} is more than the {everyone:,} {what} there are. Ask for at most {everyone:,}."
         )
-    k = int(protection.k) if persons is None else persons.scaled(int(protection.k))
-    levels = [known[name].blocks if name in known else None for name in names]
+    k = int(protection.k) if persons is None else persons.in_shares(int(protection.k))
+    levels = [hierarchies[name].blocks if name in hierarchies else None for name in names]
     problem = pose(
         counted,
         k,
@@ -204,7 +204,7 @@ def pose_publication(
         every=every,
     )
     _refuse_impossible(problem, settings, persons)
-    completed = _completed(settings, known, problem.tally.codes.size)
+    completed = _completed_settings(settings, hierarchies, problem.tally.codes.size)
     weighted = _weighted_rows(data, settings, source, rows, persons)
     return Publication(data, completed, source, rows, problem, persons, population, weighted)
 
@@ -241,19 +241,19 @@ def _refuse_absent(population: Population, rows: QuasiTally) -> None:
     if beside.people is None:
         return
     combinations = beside.combinations
-    shown, people = (np.bincount(combinations.number, column) for column in (beside.counts, beside.people))
-    short = np.flatnonzero(people < shown)
+    rows_shown, people = (np.bincount(combinations.number, column) for column in (beside.counts, beside.people))
+    short = np.flatnonzero(people < rows_shown)
     if len(short):
         codes = combinations.codes[short[0]]
         answers = {each.name: each.answers[code] for each, code in zip(rows.attributes, codes, strict=True)}
-        held, wanted = int(people[short[0]]), int(shown[short[0]])
+        held, wanted = int(people[short[0]]), int(rows_shown[short[0]])
         raise InvalidInput(
             f"The table of people holds {held:,} who show {answers}, fewer than the {wanted:,} rows that do. Give everybody "
             "whom the rows may belong to."
         )
 
 
-def _wanted(settings: Settings, readings: Mapping[str, Reading]) -> Wanted:
+def _wanted_columns(settings: Settings, readings: Mapping[str, Reading]) -> Wanted:
     """The columns that a publication looks at: where quasi-identifiers are named, no others."""
     protection, preferences = settings.protection, settings.preferences
     apart = (*protection.others, *(() if protection.person is None else (protection.person,)))
@@ -263,9 +263,9 @@ def _wanted(settings: Settings, readings: Mapping[str, Reading]) -> Wanted:
     return Wanted(named, apart, tuple(protection.pseudonyms), types, preferences.granularity or {}, readings)
 
 
-def _completed(settings: Settings, known: Mapping[str, Hierarchy], cells: int) -> Settings:
+def _completed_settings(settings: Settings, known: Mapping[str, Hierarchy], cells: int) -> Settings:
     """The settings with what was drawn and read for them, so that they alone make the release again."""
-    effort, preferences = settings.effort.fitted(cells), settings.preferences
+    effort, preferences = settings.effort.fit_to(cells), settings.preferences
     seed = secrets.randbits(32) if effort.seed is None else effort.seed
     return dataclasses.replace(
         settings,
@@ -373,13 +373,13 @@ def _refuse_impossible(problem: Problem, settings: Settings, persons: PersonRows
     if protection.l is None or protection.l <= largest + 1e-9:
         return
     numbers = [len(np.unique(column)) for column in problem.tally.sensitive_codes.T]
-    shown = ", ".join(
+    counts = ", ".join(
         f"{attribute.name} has {number} answer{'s' * (number != 1)}"
         for attribute, number in zip(problem.tally.sensitive, numbers, strict=True)
     )
     how = "" if protection.recursive is None else f" with c = {protection.recursive:g}"
     raise InvalidInput(
-        f"No release shows an l of {protection.l:g}{how} even when everything else is generalized away ({shown}). Ask for a "
+        f"No release shows an l of {protection.l:g}{how} even when everything else is generalized away ({counts}). Ask for a "
         f"smaller l: at most {math.floor(largest * 100) / 100:g}{how}."
     )
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.publish.column_readings import CodeReading, FrequentReading, Reading
-from tacit.publish.combinations import summed
+from tacit.publish.combinations import sums_by_code
 from tacit.publish.dates import DateReading
 from tacit.publish.release_input import CodedInput
 
@@ -62,7 +62,7 @@ def _read_column(recoding: Recoding, j: int, behind: NDArray[np.int64] | None, r
     attribute, (labels, rows) = recoding.tally.attributes[j], recoding.by_class
     behind = np.ones(attribute.size, np.int64) if behind is None else behind
     total, further = int(recoding.counts.sum()), max(1, int(behind.sum()) - 1)
-    answers = summed(recoding.combinations.codes[:, j], recoding.counts, attribute.size)
+    answers = sums_by_code(recoding.combinations.codes[:, j], recoding.counts, attribute.size)
     by_reading = float(answers @ np.maximum(0, behind - 1)) / further / total
     merged: Floats = np.maximum(0.0, recoding.members[j] @ behind - 1.0)
     in_release = (float(merged[labels[:, j]] @ rows) / further + recoding.suppressed) / total

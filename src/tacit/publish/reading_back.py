@@ -63,13 +63,13 @@ def read_back(path: Path, manifest: Mapping[str, Any], *, parquet: bool, people:
     parts = list(_counted_parts(path, names, parquet=parquet, is_sorted=manifest["sorted"]))
     if not parts:
         raise BrokenPromise("the file has no rows")
-    return judge(_summed(parts, names, is_sorted=manifest["sorted"]), manifest, people)
+    return judge(_sum_of_parts(parts, names, is_sorted=manifest["sorted"]), manifest, people)
 
 
 def count_synthetic(path: Path, manifest: Mapping[str, Any], *, parquet: bool) -> int:
     """The rows of a file of synthetic ones; refused where it holds others than its manifest says, or more than they show."""
     parts = _counted_parts(path, [*manifest["columns"]], parquet=parquet, is_sorted=True)
-    rows = sum(int(np.sum(part[ROWS].to_numpy())) for part in parts)
+    rows = sum(int(np.sum(counted[ROWS].to_numpy())) for counted in parts)
     if rows != manifest["released"]:
         raise BrokenPromise(f"{rows:,} rows were written where the manifest says {manifest['released']:,}")
     return rows
@@ -84,19 +84,19 @@ def judge(counted: pa.Table, manifest: Mapping[str, Any], people: pa.Table | Non
     sets = manifest["quasi_identifiers"]
     smallest = _smallest_of_sets(counted, _known_together(manifest))
     spread_over = [list(names) for names in _known_together(manifest)] if _asks_diversity(manifest) else sets
-    spreads = [_spread(counted, names, own, manifest) for names in spread_over for own in manifest["sensitive"]]
-    shown: dict[str, Any] = {
-        "l": min((own.least_l for own in spreads), default=None),
-        "t": max((own.greatest_t for own in spreads), default=None),
-        "recursive": max((own.recursive for own in spreads), default=None) if manifest.get("recursive") else None,
-        "beta": max((own.beta for own in spreads), default=None) if manifest.get("beta") is not None else None,
-        "one_answer": max((own.one_answer for own in spreads), default=None),
+    spreads = [_spread(counted, names, spread, manifest) for names in spread_over for spread in manifest["sensitive"]]
+    measures: dict[str, Any] = {
+        "l": min((spread.least_l for spread in spreads), default=None),
+        "t": max((spread.greatest_t for spread in spreads), default=None),
+        "recursive": max((spread.recursive for spread in spreads), default=None) if manifest.get("recursive") else None,
+        "beta": max((spread.beta for spread in spreads), default=None) if manifest.get("beta") is not None else None,
+        "one_answer": max((spread.one_answer for spread in spreads), default=None),
     }
     if people is not None:
         matched = [_people_shares(counted, names, manifest["labels"], people) for names in sets]
-        shown["k_map"] = min(fewest for fewest, _, _ in matched)
-        shown["presence"] = (min(least for _, least, _ in matched), max(most for _, _, most in matched))
-    read_back = ReadBack(rows, smallest, counted=counted, **shown)
+        measures["k_map"] = min(fewest for fewest, _, _ in matched)
+        measures["presence"] = (min(least for _, least, _ in matched), max(most for _, _, most in matched))
+    read_back = ReadBack(rows, smallest, counted=counted, **measures)
     _refuse_broken(read_back, manifest)
     return read_back
 
@@ -137,12 +137,12 @@ def _people_shares(
     classes = counted.group_by(names).aggregate([(ROWS, "sum")])
     rows, numbers = classes[f"{ROWS}_sum"].to_numpy(), people[PEOPLE].to_numpy()
     holders = [_holders(people[name].to_pylist(), labels[name]) for name in names]
-    shown = zip(*(classes[name].to_pylist() for name in names), strict=True)
+    labels_of_classes = zip(*(classes[name].to_pylist() for name in names), strict=True)
     reached, fewest, shares = np.zeros(len(numbers), np.bool_), [], []
-    for size, texts in zip(rows.tolist(), shown, strict=True):
-        inside = min((own[text] for own, text in zip(holders, texts, strict=True)), key=len)
-        for own, text in zip(holders, texts, strict=True):
-            inside = np.intersect1d(inside, own[text], assume_unique=True) if own[text] is not inside else inside
+    for size, texts in zip(rows.tolist(), labels_of_classes, strict=True):
+        inside = min((holder[text] for holder, text in zip(holders, texts, strict=True)), key=len)
+        for holder, text in zip(holders, texts, strict=True):
+            inside = np.intersect1d(inside, holder[text], assume_unique=True) if holder[text] is not inside else inside
         reached[inside] = True
         everyone = int(numbers[inside].sum())
         fewest.append(everyone)
@@ -171,7 +171,7 @@ class _Runs:
         differs = np.ones(rows.num_rows, np.bool_)
         differs[1:] = np.logical_or.reduce([_differs(column) for column in whole.values()])
         starts = np.flatnonzero(differs)
-        coded = {name: _coded(column.take(pa.array(starts))) for name, column in whole.items()}
+        coded = {name: _codes_and_texts(column.take(pa.array(starts))) for name, column in whole.items()}
         return cls(
             {name: codes for name, (codes, _) in coded.items()},
             {name: texts for name, (_, texts) in coded.items()},
@@ -181,8 +181,8 @@ class _Runs:
     def to_arrow(self) -> pa.Table:
         """The runs with their rows; columns hold each text once."""
         columns = {
-            name: pa.DictionaryArray.from_arrays(pa.array(own.astype(np.int32)), self.texts[name])
-            for name, own in self.codes.items()
+            name: pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32)), self.texts[name])
+            for name, codes in self.codes.items()
         }
         return pa.table(columns | {ROWS: pa.array(self.times)})
 
@@ -193,12 +193,12 @@ def _in_one_piece(column: pa.ChunkedArray) -> pa.Array:
 
 def _differs(column: pa.Array) -> NDArray[np.bool_]:
     """Whether each row but the first shows another text than the one before it."""
-    shown = column.indices if pa.types.is_dictionary(column.type) else column
-    unequal = pc.not_equal(shown.slice(1), shown.slice(0, len(shown) - 1))
+    compared = column.indices if pa.types.is_dictionary(column.type) else column
+    unequal = pc.not_equal(compared.slice(1), compared.slice(0, len(compared) - 1))
     return pc.fill_null(unequal, True).to_numpy(zero_copy_only=False)
 
 
-def _coded(column: pa.Array) -> tuple[NDArray[np.int64], pa.Array]:
+def _codes_and_texts(column: pa.Array) -> tuple[NDArray[np.int64], pa.Array]:
     """Which text every row shows, and the texts; of a Parquet file those of its own dictionary."""
     if not pa.types.is_dictionary(column.type) or column.null_count:
         column = column.cast(pa.string()).dictionary_encode("encode")
@@ -257,10 +257,10 @@ def _refuse_notes(path: Path) -> None:
 
 def _refuse_hidden_texts(runs: _Runs, statistics: list[Any]) -> None:
     """Refuse a row group whose dictionaries or statistics hold more than its rows show."""
-    for own, (name, codes) in zip(statistics, runs.codes.items(), strict=True):
-        kept = runs.texts[name].to_pylist()
-        ends = {str(own.min), str(own.max)} if own is not None and own.has_min_max else set()
-        if not np.bincount(codes, minlength=len(kept)).all() or not ends <= set(map(str, kept)):
+    for bounds, (name, codes) in zip(statistics, runs.codes.items(), strict=True):
+        texts = runs.texts[name].to_pylist()
+        ends = {str(bounds.min), str(bounds.max)} if bounds is not None and bounds.has_min_max else set()
+        if not np.bincount(codes, minlength=len(texts)).all() or not ends <= set(map(str, texts)):
             raise BrokenPromise(f"the column {name!r} holds texts in the file that no row shows")
 
 
@@ -286,7 +286,7 @@ def _place(text: str | None) -> tuple[bool, bytes]:
     return not text, (text or "").encode()
 
 
-def _summed(parts: list[pa.Table], names: list[str], *, is_sorted: bool) -> pa.Table:
+def _sum_of_parts(parts: list[pa.Table], names: list[str], *, is_sorted: bool) -> pa.Table:
     """How many rows show each combination of the columns; of sorted rows some may be listed twice, where a part ends."""
     together = pa.concat_tables(parts).unify_dictionaries()
     if is_sorted:
@@ -299,9 +299,9 @@ def _refuse_unknown_labels(counted: pa.Table, manifest: Mapping[str, Any]) -> No
     explained = {name: set(labels) for name, labels in manifest["labels"].items()}
     explained |= {entry["name"]: set(entry["answers"]) for entry in manifest["sensitive"]}
     for name, texts in explained.items():
-        shown = set(pc.unique(counted[name]).to_pylist())
-        if shown != texts:
-            strange = sorted(map(str, shown ^ texts))[0]
+        found = set(pc.unique(counted[name]).to_pylist())
+        if found != texts:
+            strange = sorted(map(str, found ^ texts))[0]
             raise BrokenPromise(f"the file and the manifest do not agree on {strange!r} in the column {name!r}")
 
 
@@ -323,8 +323,8 @@ def _smallest_of_sets(counted: pa.Table, sets: list[tuple[str, ...]]) -> int:
     for names in sets:
         classes, possible = np.zeros(len(rows), np.int64), 1
         for name in names:
-            own, texts = codes[name]
-            classes, possible = classes * texts + own, possible * texts
+            column, texts = codes[name]
+            classes, possible = classes * texts + column, possible * texts
             if possible > MOST_CLASSES:
                 classes = np.unique(classes, return_inverse=True)[1].ravel()
                 possible = int(classes.max()) + 1
@@ -372,11 +372,11 @@ def _spread(counted: pa.Table, names: list[str], sensitive: Mapping[str, Any], m
             )
         )
     return _Spread(
-        min(own.least_l for own in parts),
-        max(own.greatest_t for own in parts),
-        max(own.recursive for own in parts),
-        max(own.beta for own in parts),
-        sum(own.one_answer for own in parts),
+        min(spread.least_l for spread in parts),
+        max(spread.greatest_t for spread in parts),
+        max(spread.recursive for spread in parts),
+        max(spread.beta for spread in parts),
+        sum(spread.one_answer for spread in parts),
     )
 
 

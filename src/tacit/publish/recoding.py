@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from tacit.publish._demand_kernels import strengths
 from tacit.publish._space_kernels import decode
 from tacit.publish.cells import HiddenCells, can_hide_cells, hide_cells
-from tacit.publish.combinations import Combinations, summed
+from tacit.publish.combinations import Combinations, sums_by_code
 from tacit.publish.hierarchies import Hierarchy
 from tacit.publish.labels import ANY, block_label, label
 from tacit.publish.local import tight_boxes
@@ -67,7 +67,7 @@ class Recoding:
     def by_class(self) -> tuple[NDArray[np.int32], Codes]:
         """The labels of every published class of `classes`, and its rows."""
         rows, occurs = (
-            summed(self.classes + np.int32(1), self.counts, len(self.shown) + 1)[1:],
+            sums_by_code(self.classes + np.int32(1), self.counts, len(self.shown) + 1)[1:],
             np.zeros(len(self.shown) + 1, np.bool_),
         )
         occurs[self.classes] = True  # those of nobody stand last
@@ -75,7 +75,7 @@ class Recoding:
 
     @cached_property
     def _sizes_by_set(self) -> list[Codes]:
-        (labels, rows), widths = self.by_class, [len(own) for own in self.names]
+        (labels, rows), widths = self.by_class, [len(texts) for texts in self.names]
         sizes = []
         for members in self.tally.sets:
             possible = [widths[j] for j in members]
@@ -85,15 +85,15 @@ class Recoding:
                 )
                 sizes.append(table[table > 0].astype(np.int64))
             else:
-                sizes.append(np.bincount(self._numbered(labels, members), rows).astype(np.int64))
+                sizes.append(np.bincount(self._class_of_labels(labels, members), rows).astype(np.int64))
         return sizes
 
     def class_labels(self, members: Sequence[int]) -> NDArray[np.int32]:
         """The labels of each published class, in the order of `sizes_by_set`."""
         labels, _ = self.by_class
-        return labels[np.unique(self._numbered(labels, members), return_index=True)[1]]
+        return labels[np.unique(self._class_of_labels(labels, members), return_index=True)[1]]
 
-    def _numbered(self, labels: Numbers, members: Sequence[int]) -> Numbers:
+    def _class_of_labels(self, labels: Numbers, members: Sequence[int]) -> Numbers:
         """The class that each row of labels shows to somebody who knows these attributes."""
         return Combinations([labels[:, j] for j in members], [len(self.names[j]) for j in members]).number
 
@@ -103,10 +103,10 @@ class Recoding:
         occurs = np.zeros(len(self.shown) + 1, np.bool_)
         occurs[self.classes] = True
         numbers = np.full(len(self.shown) + 1, -1, np.int64)
-        numbers[:-1][occurs[:-1]] = self._numbered(self.shown[occurs[:-1]], chosen)
+        numbers[:-1][occurs[:-1]] = self._class_of_labels(self.shown[occurs[:-1]], chosen)
         return numbers[self.classes]
 
-    def recounted(self, tally: QuasiTally) -> Recoding:
+    def with_counts_of(self, tally: QuasiTally) -> Recoding:
         """The same labels with the counts of another tally of the same combinations."""
         if tally is self.tally:
             return self
@@ -128,13 +128,15 @@ class Recoding:
     def losses(self) -> NDArray[np.float64]:
         """Mean unweighted penalty of each attribute; suppressed rows lose everything."""
         labels, rows = self.by_class
-        lost = [(part.sum(axis=1) - 1)[labels[:, j]] @ rows for j, part in enumerate(self.members)]
+        lost = [(labels_of.sum(axis=1) - 1)[labels[:, j]] @ rows for j, labels_of in enumerate(self.members)]
         return (np.array(lost) / np.maximum(1, self.tally.sizes - 1) + self.suppressed) / self.counts.sum()
 
     def partitions(self) -> dict[str, list[list[str]]]:
         """The answers behind every label; in local recoding labels of different classes may overlap."""
         return {
-            attribute.name: [[attribute.answers[code] for code in np.flatnonzero(part)] for part in self.members[j]]
+            attribute.name: [
+                [attribute.answers[code] for code in np.flatnonzero(answers)] for answers in self.members[j]
+            ]
             for j, attribute in enumerate(self.tally.attributes)
         }
 
@@ -145,26 +147,26 @@ class Recoding:
 
     def apply(self, batch: Table, others: Sequence[str]) -> dict[str, NDArray[Any]]:
         """The published rows of a batch as positions in the texts of `columns`."""
-        labels, kept = self._labels_of(batch)
+        labels, published = self._labels_of(batch)
         codes = dict(zip(self.tally.names, labels, strict=True))
-        return codes | {name: batch[name] if kept is None else batch[name][kept] for name in others}
+        return codes | {name: batch[name] if published is None else batch[name][published] for name in others}
 
     def published_labels(self, ranks: Mapping[str, NDArray[np.int64]]) -> pa.Table:
         """Every published combination: its number, its texts ``l0, l1, ...`` and their places in the order ``r0, r1, ...``."""
-        kept = self.classes >= 0
-        columns = {"combination": pa.array(self.combinations.radix_keys()[kept])}
-        for j, (name, own) in enumerate(zip(self.tally.names, self.names, strict=True)):
-            shown = self.shown[self.classes[kept], j]
-            columns |= {f"l{j}": pa.array(np.array(own)[shown], pa.string()), f"r{j}": pa.array(ranks[name][shown])}
+        published = self.classes >= 0
+        columns = {"combination": pa.array(self.combinations.radix_keys()[published])}
+        for j, (name, texts) in enumerate(zip(self.tally.names, self.names, strict=True)):
+            labels = self.shown[self.classes[published], j]
+            columns |= {f"l{j}": pa.array(np.array(texts)[labels], pa.string()), f"r{j}": pa.array(ranks[name][labels])}
         return pa.table(columns)
 
     def released_labels(self) -> dict[str, dict[str, list[str]]]:
         """What every label that some published row shows stands for."""
-        shown, _ = self.by_class
+        labels_of_classes, _ = self.by_class
         return {
             attribute.name: {
                 self.names[j][label]: [attribute.answers[code] for code in np.flatnonzero(self.members[j][label])]
-                for label in np.unique(shown[:, j]).tolist()
+                for label in np.unique(labels_of_classes[:, j]).tolist()
             }
             for j, attribute in enumerate(self.tally.attributes)
         }
@@ -172,11 +174,11 @@ class Recoding:
     def _labels_of(self, batch: Table) -> tuple[list[NDArray[np.int32]], NDArray[np.bool_] | None]:
         """Labels of the published rows, attribute by attribute, and which rows these are; None for all."""
         if self.by_answer is not None and not self.suppressed:
-            return [own[batch[name]] for own, name in zip(self.by_answer, self.tally.names, strict=True)], None
+            return [column[batch[name]] for column, name in zip(self.by_answer, self.tally.names, strict=True)], None
         place = self.combinations.places([batch[name] for name in self.tally.names])
         classes = self.classes[place]
-        kept = classes >= 0
-        return [np.ascontiguousarray(own)[classes[kept]] for own in self.shown.T], kept
+        published = classes >= 0
+        return [np.ascontiguousarray(column)[classes[published]] for column in self.shown.T], published
 
 
 def recode_globally(problem: Problem, bits: Bits, names: BlockNames, *, cells: bool = False) -> Recoding:
@@ -189,10 +191,11 @@ def recode_globally(problem: Problem, bits: Bits, names: BlockNames, *, cells: b
     decode(bits, problem.space, block)
     starts = problem.space.first_value
     blocks = [block[starts[j] : starts[j + 1]] for j in range(len(tally.attributes))]
-    by_answer = tuple(part.astype(np.int32) for part in blocks)
-    members = tuple(part == np.arange(part.max() + 1)[:, None] for part in blocks)
+    by_answer = tuple(codes.astype(np.int32) for codes in blocks)
+    members = tuple(codes == np.arange(codes.max() + 1)[:, None] for codes in blocks)
     numbered = Combinations(
-        [own[tally.codes[:, j]] for j, own in enumerate(by_answer)], [len(part) for part in members]
+        [labels_of_rows[tally.codes[:, j]] for j, labels_of_rows in enumerate(by_answer)],
+        [len(codes) for codes in members],
     )
     publishable = _publishable(problem, numbered.number, len(numbered))
     finenesses = [
@@ -201,15 +204,15 @@ def recode_globally(problem: Problem, bits: Bits, names: BlockNames, *, cells: b
     texts = tuple(
         tuple(given[fineness])
         if given is not None
-        else tuple(block_label(attribute, np.flatnonzero(block).tolist()) for block in part)
-        for attribute, part, given, fineness in zip(tally.attributes, members, names, finenesses, strict=True)
+        else tuple(block_label(attribute, np.flatnonzero(block).tolist()) for block in codes)
+        for attribute, codes, given, fineness in zip(tally.attributes, members, names, finenesses, strict=True)
     )
-    classes, shown = _renumbered(numbered.number, publishable), numbered.codes[publishable]
+    classes, shown = _renumbered_classes(numbered.number, publishable), numbered.codes[publishable]
     if cells and can_hide_cells(problem.demand) and not publishable.all():
         hiding = hide_cells(problem, numbered, classes)
         if len(hiding.rows):
-            own = numbered.codes[numbered.number[hiding.rows]]
-            return _with_hidden_cells(_recoding(tally, hiding.classes, shown, texts, members), hiding, own)
+            labels_of_rows = numbered.codes[numbered.number[hiding.rows]]
+            return _with_hidden_cells(_recoding(tally, hiding.classes, shown, texts, members), hiding, labels_of_rows)
     return _recoding(tally, classes, shown, texts, members, by_answer)
 
 
@@ -218,19 +221,21 @@ def _with_hidden_cells(recoding: Recoding, hiding: HiddenCells, labels: Numbers)
 
     `labels` are those of the rows that have a class because cells of theirs are hidden.
     """
-    tally, kept = recoding.tally, hiding.classes >= 0
+    tally, published = recoding.tally, hiding.classes >= 0
     names, members = list(recoding.names), list(recoding.members)
     for j, hidden in enumerate(hiding.hidden.T):
         if hidden.any():
-            anything = summed(tally.codes[kept, j], tally.counts[kept], members[j].shape[1]) > 0
+            anything = sums_by_code(tally.codes[published, j], tally.counts[published], members[j].shape[1]) > 0
             labels[hidden, j] = len(members[j])
             names[j] = (*names[j], ANY)
             members[j] = np.concatenate([members[j], anything[None]])
-    shown = np.zeros((int(hiding.classes.max()) + 1, labels.shape[1]), np.int32)
-    shown[: len(recoding.shown)] = recoding.shown
-    shown[hiding.classes[hiding.rows]] = labels
+    labels_of_classes = np.zeros((int(hiding.classes.max()) + 1, labels.shape[1]), np.int32)
+    labels_of_classes[: len(recoding.shown)] = recoding.shown
+    labels_of_classes[hiding.classes[hiding.rows]] = labels
     cells = int(tally.counts[hiding.rows] @ hiding.hidden.sum(axis=1))
-    return dataclasses.replace(recoding, shown=shown, names=tuple(names), members=tuple(members), hidden_cells=cells)
+    return dataclasses.replace(
+        recoding, shown=labels_of_classes, names=tuple(names), members=tuple(members), hidden_cells=cells
+    )
 
 
 def recode_by_classes(
@@ -239,25 +244,27 @@ def recode_by_classes(
     """The recoding of given classes of combinations: each is labelled by its tight box, or by the finest group that holds it."""
     classes = classes.astype(np.int32, copy=False)
     low, high = tight_boxes(tally.codes, classes)
-    shown = np.empty(low.shape, np.int32)
+    labels_of_classes = np.empty(low.shape, np.int32)
     texts: list[tuple[str, ...]] = []
     members: list[NDArray[np.bool_]] = []
     for j, attribute in enumerate(tally.attributes):
         if hierarchies and attribute.name in hierarchies:
-            shown[:, j], names, groups = _grouped(tally.codes[:, j], classes, hierarchies[attribute.name])
+            labels_of_classes[:, j], names, groups = _group_labels(
+                tally.codes[:, j], classes, hierarchies[attribute.name]
+            )
             texts.append(names)
             members.append(groups)
             continue
         ends, place = np.unique(low[:, j].astype(np.int64) * attribute.size + high[:, j], return_inverse=True)
         spans = np.stack(np.divmod(ends, attribute.size), axis=1)
-        shown[:, j] = place.ravel()
+        labels_of_classes[:, j] = place.ravel()
         texts.append(tuple(label(attribute, a, b) for a, b in spans.tolist()))
         answers = np.arange(attribute.size)
         members.append((spans[:, :1] <= answers) & (answers <= spans[:, 1:]))
-    return _recoding(tally, classes, shown, tuple(texts), tuple(members))
+    return _recoding(tally, classes, labels_of_classes, tuple(texts), tuple(members))
 
 
-def _grouped(
+def _group_labels(
     codes: NDArray[Any], classes: Numbers, hierarchy: Hierarchy
 ) -> tuple[Codes, tuple[str, ...], NDArray[np.bool_]]:
     """The label of every class, the texts and the members, where a class shows the finest group that holds it."""
@@ -280,25 +287,27 @@ def recode_by_means(
     Where two classes have the same mean it stands for the answers of both.
     """
     boxes = recode_by_classes(tally, classes, hierarchies)
-    shown, names, members = boxes.shown.copy(), list(boxes.names), list(boxes.members)
+    labels_of_classes, names, members = boxes.shown.copy(), list(boxes.names), list(boxes.members)
     for j, attribute in enumerate(tally.attributes):
         values = numbers_of(attribute)
         if values is None or (hierarchies and attribute.name in hierarchies):
             continue
-        kept = classes >= 0
-        sums = np.bincount(classes[kept], (tally.counts * values[tally.codes[:, j]])[kept])
-        means = [_rounded(mean) for mean in (sums / np.bincount(classes[kept], tally.counts[kept])).tolist()]
+        published = classes >= 0
+        sums = np.bincount(classes[published], (tally.counts * values[tally.codes[:, j]])[published])
+        means = [
+            _rounded_text(mean) for mean in (sums / np.bincount(classes[published], tally.counts[published])).tolist()
+        ]
         names[j] = tuple(dict.fromkeys(means))
         place = {text: position for position, text in enumerate(names[j])}
         of_class = np.array([place[text] for text in means], np.int64)
         spans = members[j][boxes.shown[:, j]]  # of every class
-        shown[:, j] = of_class
+        labels_of_classes[:, j] = of_class
         members[j] = np.zeros((len(names[j]), attribute.size), np.bool_)
-        np.logical_or.at(members[j], shown[:, j], spans)
-    return dataclasses.replace(boxes, shown=shown, names=tuple(names), members=tuple(members))
+        np.logical_or.at(members[j], labels_of_classes[:, j], spans)
+    return dataclasses.replace(boxes, shown=labels_of_classes, names=tuple(names), members=tuple(members))
 
 
-def _rounded(number: float) -> str:
+def _rounded_text(number: float) -> str:
     """A number to four digits, written out: 27830, not 2.783e+04."""
     return np.format_float_positional(float(f"{number:.4g}"), trim="-")
 
@@ -321,18 +330,18 @@ def _publishable(problem: Problem, classes: Numbers, number: int) -> NDArray[np.
     tally, demand = problem.tally, problem.demand
     if len(tally.sets) > 1:
         return np.ones(number, np.bool_)
-    sizes = summed(classes, tally.counts, number)
+    sizes = sums_by_code(classes, tally.counts, number)
     if not demand.first_sensitive[-1]:
         return sizes >= demand.k
-    shown = np.zeros((number, int(demand.first_sensitive[-1])), np.uint32)
+    answers = np.zeros((number, int(demand.first_sensitive[-1])), np.uint32)
     for column in tally.sensitive_codes.T:
-        np.add.at(shown, (classes, column), tally.counts.astype(np.uint32))
+        np.add.at(answers, (classes, column), tally.counts.astype(np.uint32))
     if tally.people is not None and demand.people >= 0:
-        shown[:, demand.people] = np.bincount(classes, tally.people, number)
-    return strengths(sizes.astype(np.uint32), shown, demand) >= demand.k
+        answers[:, demand.people] = np.bincount(classes, tally.people, number)
+    return strengths(sizes.astype(np.uint32), answers, demand) >= demand.k
 
 
-def _renumbered(classes: Numbers, publishable: NDArray[np.bool_]) -> Numbers:
+def _renumbered_classes(classes: Numbers, publishable: NDArray[np.bool_]) -> Numbers:
     """Classes numbered anew, those that may not be published as -1."""
     if publishable.all():
         return classes

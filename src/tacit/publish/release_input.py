@@ -73,8 +73,8 @@ class CodedInput:
     def tallies(self, column_sets: Sequence[Sequence[str]]) -> list[NDArray[np.int64]]:
         counts = [np.zeros(self.schema.shape(columns), np.int64) for columns in column_sets]
         for batch in self.batches():
-            for whole, part in zip(counts, MemoryEngine(batch).tallies(column_sets), strict=True):
-                whole += part
+            for whole, counted in zip(counts, MemoryEngine(batch).tallies(column_sets), strict=True):
+                whole += counted
         return counts
 
     def published(self, recoding: Recoding, others: Sequence[str], *, keep_order: bool = False) -> Iterator[pa.Table]:
@@ -82,7 +82,7 @@ class CodedInput:
         codes = (recoding.apply(batch, others) for batch in self.batches())
         if keep_order:
             yield from columns.as_they_come(codes)
-        elif {own.name for own in recoding.tally.sensitive} >= set(others):
+        elif {attribute.name for attribute in recoding.tally.sensitive} >= set(others):
             yield from columns.in_order_of_counts(*_counted_rows(recoding, others))
         else:
             yield from columns.in_order(codes)
@@ -116,12 +116,12 @@ def _counted_rows(recoding: Recoding, others: Sequence[str]) -> tuple[dict[str, 
     if not others:  # then a class shows one row, as often as it has any
         labels, rows = recoding.by_class
         return dict(zip(tally.names, labels.T.astype(np.int64), strict=True)), rows
-    kept = recoding.classes[recoding.combinations.number] >= 0
-    labels = recoding.shown[recoding.classes[recoding.combinations.number[kept]]]
+    published = recoding.classes[recoding.combinations.number] >= 0
+    labels = recoding.shown[recoding.classes[recoding.combinations.number[published]]]
     codes = dict(zip(tally.names, labels.T, strict=True))
     start = 0
-    for attribute, column in zip(tally.sensitive, tally.sensitive_codes[kept].T, strict=True):
+    for attribute, column in zip(tally.sensitive, tally.sensitive_codes[published].T, strict=True):
         if attribute.name in others:
             codes[attribute.name] = column - start
         start += attribute.size
-    return codes, tally.counts[kept]
+    return codes, tally.counts[published]

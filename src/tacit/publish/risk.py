@@ -135,8 +135,8 @@ class KnownClasses:
         pairs, pair = np.unique(classes * width + persons, return_inverse=True)
         means = np.bincount(pair.ravel(), sums) / np.bincount(pair.ravel(), counts)
         people = np.maximum(np.bincount(pairs // width, means), np.bincount(pairs // width))
-        shown = np.bincount(persons, counts)
-        everyone = np.bincount(persons, sums)[shown > 0] / shown[shown > 0]
+        rows_of = np.bincount(persons, counts)
+        everyone = np.bincount(persons, sums)[rows_of > 0] / rows_of[rows_of > 0]
         return cls(people, "weights", max(len(everyone), round(float(everyone.sum()))))
 
 
@@ -149,8 +149,8 @@ def risk_of(
     """
     sizes = np.asarray(class_sizes, dtype=np.int64)
     rows = int(sizes.sum())
-    known = population if isinstance(population, KnownClasses) else None
-    number = population if isinstance(population, int) else None if known is None else known.size
+    classes_known = population if isinstance(population, KnownClasses) else None
+    number = population if isinstance(population, int) else None if classes_known is None else classes_known.size
     drawn = rows if persons is None else persons
     if number is not None and number < drawn:
         raise InvalidInput(
@@ -162,16 +162,20 @@ def risk_of(
     base = Risk(1 / int(sizes.min()), mean, None, mean, number, None)
     if number is None:
         return base
-    uniques = Uniques(zayatz(sizes, number), pitman(sizes, number)) if known is None or known.basis != "table" else None
-    chances = _chances(sizes, known, drawn / number)
+    uniques = (
+        Uniques(zayatz(sizes, number), pitman(sizes, number))
+        if classes_known is None or classes_known.basis != "table"
+        else None
+    )
+    chances = _chances(sizes, classes_known, drawn / number)
     average = math.fsum(sizes * chances) / rows  # exact: a release and its check list classes in different orders
-    journalist = Journalist(float(chances.max()), average, "size" if known is None else known.basis)
-    told = replace(base, journalist=journalist, marketer=average, uniques=uniques)
-    if known is None or known.basis != "table":
-        return told
-    shares = sizes / known.people
-    least = 0.0 if known.unmatched else float(shares.min())
-    return replace(told, k_map=int(known.people.min()), presence=(least, float(shares.max())))
+    journalist = Journalist(float(chances.max()), average, "size" if classes_known is None else classes_known.basis)
+    risk = replace(base, journalist=journalist, marketer=average, uniques=uniques)
+    if classes_known is None or classes_known.basis != "table":
+        return risk
+    shares = sizes / classes_known.people
+    least = 0.0 if classes_known.unmatched else float(shares.min())
+    return replace(risk, k_map=int(classes_known.people.min()), presence=(least, float(shares.max())))
 
 
 def average_risk(sizes_by_set: Sequence[NDArray[np.int64]]) -> float:

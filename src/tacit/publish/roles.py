@@ -104,14 +104,14 @@ class Roles:
 
     def protection(self, protection: Protection) -> Protection:
         """The protection with the columns of these roles, where it names none itself."""
-        known = self.named("quasi-identifier")
-        if not known:
+        quasi_identifiers = self.named("quasi-identifier")
+        if not quasi_identifiers:
             raise InvalidInput(
                 "No column has the role quasi-identifier: what may somebody know of a person? Give at least one that role."
             )
         return replace(
             protection,
-            attributes=known if protection.attributes is None else protection.attributes,
+            attributes=quasi_identifiers if protection.attributes is None else protection.attributes,
             sensitive=protection.sensitive or self.named("sensitive"),
             keep=protection.keep or self.named("kept"),
             pseudonyms=protection.pseudonyms or self.named("pseudonym"),
@@ -137,7 +137,7 @@ def propose_roles(data: Any) -> Roles:
     table = _table(data)
     if not table.num_rows:
         raise InvalidInput("The table has no rows, so nothing can be proposed for its columns.")
-    columns = tuple(_proposed(name, table.column(name)) for name in table.column_names)
+    columns = tuple(_proposed_role(name, table.column(name)) for name in table.column_names)
     if any(words_of(name) & BODY for name in table.column_names):
         columns = tuple(_body_weight(column) if column.role == "weight" else column for column in columns)
     return Roles(columns)
@@ -160,7 +160,7 @@ def _table(data: Any) -> pa.Table:
     return read_table(data) if isinstance(data, str | Path) else as_arrow(data)
 
 
-def _proposed(name: str, column: pa.ChunkedArray) -> ColumnRole:
+def _proposed_role(name: str, column: pa.ChunkedArray) -> ColumnRole:
     present = plain(column).filter(~missing_values(column))
     texts = as_text(present)
     distinct, rows = len(texts.unique()), len(column)
@@ -175,16 +175,16 @@ def _role(name: str, kind: ColumnType, texts: pa.ChunkedArray, distinct: int, ro
     if distinct < 2:
         return "ignored", "it says the same in every row"
     if words & WEIGHTS and kind == "number":
-        return "weight", f"its name says that it weighs the rows ({_shared(words, WEIGHTS)})"
+        return "weight", f"its name says that it weighs the rows ({_shared_words(words, WEIGHTS)})"
     numbering = _numbering_role(words, distinct, rows)
     if numbering is not None:
         return numbering
     if words & IDENTIFYING:
-        return "identifier", f"its name says that it names people ({_shared(words, IDENTIFYING)})"
+        return "identifier", f"its name says that it names people ({_shared_words(words, IDENTIFYING)})"
     if words & SENSITIVE:
-        return "sensitive", f"its name suggests something private ({_shared(words, SENSITIVE)})"
+        return "sensitive", f"its name suggests something private ({_shared_words(words, SENSITIVE)})"
     if words & KNOWN_OF_PEOPLE:
-        return "quasi-identifier", f"others know this of people ({_shared(words, KNOWN_OF_PEOPLE)})"
+        return "quasi-identifier", f"others know this of people ({_shared_words(words, KNOWN_OF_PEOPLE)})"
     if kind == "nominal" and distinct >= NEARLY_ALL * rows and rows > 20:
         if pc.mean(pc.utf8_length(texts)).as_py() > LONG_TEXT:
             return "ignored", "it is free text, which may name people"
@@ -208,7 +208,7 @@ def _numbering_role(words: set[str], distinct: int, rows: int) -> tuple[Role, st
     return None
 
 
-def _shared(words: set[str], known: set[str]) -> str:
+def _shared_words(words: set[str], known: set[str]) -> str:
     return ", ".join(sorted(words & known))
 
 

@@ -74,12 +74,12 @@ class _ByKeys:
         keys, counts = np.unique(np.concatenate(self._parts), return_counts=True)
         self._parts, self._waiting = [], 0
         places = np.searchsorted(self._keys, keys)
-        known = places < len(self._keys)
-        known[known] = self._keys[places[known]] == keys[known]
-        self._counts[places[known]] += counts[known]
-        fresh = places[~known]
-        self._keys = np.insert(self._keys, fresh, keys[~known])
-        self._counts = np.insert(self._counts, fresh, counts[~known])
+        is_known = places < len(self._keys)
+        is_known[is_known] = self._keys[places[is_known]] == keys[is_known]
+        self._counts[places[is_known]] += counts[is_known]
+        fresh = places[~is_known]
+        self._keys = np.insert(self._keys, fresh, keys[~is_known])
+        self._counts = np.insert(self._counts, fresh, counts[~is_known])
 
     def counted(self) -> tuple[Codes, Counts]:
         if self._parts:
@@ -112,12 +112,12 @@ class _ByCodes:
             self._waiting, self._different = 0, len(self._counts[0])
 
     def _keep(self, codes: Codes, counts: Counts) -> None:
-        self._codes.append([own.astype(np.min_scalar_type(int(own.max()))) for own in codes.T])
+        self._codes.append([column.astype(np.min_scalar_type(int(column.max()))) for column in codes.T])
         self._counts.append(counts)
 
     def counted(self) -> tuple[Codes, Counts]:
         _refuse_none(self._counts)
-        codes = [np.concatenate(own) for own in zip(*self._codes, strict=True)]
+        codes = [np.concatenate(pieces) for pieces in zip(*self._codes, strict=True)]
         counts = np.concatenate(self._counts)
         self._codes, self._counts = [], []
         distinct, totals = occurring(codes, self._sizes, counts)

@@ -238,20 +238,20 @@ def tournament(
     Two publishable ones compare by front and crowding; one publishable wins; else the smaller shortfall of k, then
     the smaller achievement, then the larger crowding distance; then chance.
     """
-    one, other = rng.integers(0, len(objectives), (2, size))
+    first, other = rng.integers(0, len(objectives), (2, size))
     publishable = objectives[:, 1] <= 0
-    both = publishable[one] & publishable[other]
+    both = publishable[first] & publishable[other]
     keys = [
-        publishable[other].astype(float) - publishable[one],
-        np.where(both, rank[one] - rank[other], objectives[one, 1] - objectives[other, 1]),
-        np.where(both, 0.0, objectives[one, 0] - objectives[other, 0]),
-        (distance[other] > distance[one]).astype(float) - (distance[other] < distance[one]),
+        publishable[other].astype(float) - publishable[first],
+        np.where(both, rank[first] - rank[other], objectives[first, 1] - objectives[other, 1]),
+        np.where(both, 0.0, objectives[first, 0] - objectives[other, 0]),
+        (distance[other] > distance[first]).astype(float) - (distance[other] < distance[first]),
         rng.random(size) - 0.5,
     ]
     loses = np.zeros(size)
     for key in keys:
         loses = np.where(loses == 0, np.sign(key), loses)
-    return np.where(loses > 0, other, one)
+    return np.where(loses > 0, other, first)
 
 
 def offspring(parents: Bits, settings: EvolutionSettings, rng: np.random.Generator) -> Bits:
@@ -357,8 +357,8 @@ def nondominated(*objectives: NDArray[np.float64]) -> NDArray[np.intp]:
     points = np.stack(objectives, axis=1)
     _, first = np.unique(points, axis=0, return_index=True)
     order = first[np.lexsort(points[first].T[::-1])]
-    kept: list[int] = []
+    front: list[int] = []
     for i in order:  # whoever dominates a point comes before it
-        if not kept or not (points[kept] <= points[i]).all(axis=1).any():
-            kept.append(int(i))
-    return np.array(kept, np.intp)
+        if not front or not (points[front] <= points[i]).all(axis=1).any():
+            front.append(int(i))
+    return np.array(front, np.intp)

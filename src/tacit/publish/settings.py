@@ -315,7 +315,7 @@ class Effort:
     def evolution(self) -> EvolutionSettings:
         return EvolutionSettings(self.evaluations or EVALUATIONS, self.population, polish=self.polish)
 
-    def fitted(self, cells: int) -> Effort:
+    def fit_to(self, cells: int) -> Effort:
         """The effort for combinations of quasi-identifiers with so many cells, which every evaluation looks at."""
         if self.evaluations is not None:
             return self
@@ -353,7 +353,7 @@ class Settings:
             protection["people"] = people
         if preferences.get("hierarchies") is not None:
             given = preferences["hierarchies"].items()
-            preferences["hierarchies"] = {name: Hierarchy.from_document(own) for name, own in given}
+            preferences["hierarchies"] = {name: Hierarchy.from_document(hierarchy) for name, hierarchy in given}
         return cls(Protection(**protection), Preferences(**preferences), Effort(**document["effort"]))
 
 

@@ -96,14 +96,14 @@ class SparkTable:
     def keep(self, manifest: Mapping[str, Any]) -> None:
         document = self.session.createDataFrame([(json.dumps(manifest, indent=1),)], "manifest string")
         document.write.mode("error").saveAsTable(self._manifest)
-        self.session.sql(f"ALTER TABLE {_quoted(self._part)} RENAME TO {_quoted(self.name)}")
+        self.session.sql(f"ALTER TABLE {_quoted_name(self._part)} RENAME TO {_quoted_name(self.name)}")
 
     def discard(self) -> None:
         for name in (self._part, self._manifest):
-            self.session.sql(f"DROP TABLE IF EXISTS {_quoted(name)}")
+            self.session.sql(f"DROP TABLE IF EXISTS {_quoted_name(name)}")
 
 
-def _quoted(name: str) -> str:
+def _quoted_name(name: str) -> str:
     return ".".join(f"`{piece}`" for piece in name.split("."))
 
 

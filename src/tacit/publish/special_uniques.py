@@ -70,14 +70,14 @@ def special_uniques(codes: Codes, counts: Codes, largest: int | None = None) -> 
     before: dict[tuple[int, ...], NDArray[np.bool_]] = {(): np.full(n, int(counts.sum()) == 1)}
     for size in range(1, largest + 1):
         weight = math.prod(attributes - i for i in range(size, largest + 1))
-        unique, shown = {}, np.zeros(n, np.bool_)
+        unique, covered = {}, np.zeros(n, np.bool_)
         for members in itertools.combinations(range(attributes), size):
             unique[members] = _alone(codes, counts, members)
             smaller = [before[tuple(j for j in members if j != out)] for out in members]
             minimal = unique[members] & ~np.logical_or.reduce(smaller)
             scores += weight * minimal
-            shown |= minimal
-        by_size[size] = int(shown.sum())
+            covered |= minimal
+        by_size[size] = int(covered.sum())
         before = unique
     return SpecialUniques(largest, scores, by_size)
 

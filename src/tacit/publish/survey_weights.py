@@ -45,9 +45,9 @@ class WeightedRows:
     def people_in_classes(self, recoding: Recoding, members: Sequence[int]) -> KnownClasses:
         """The people whom each published class stands for, as these quasi-identifiers show the classes."""
         classes = recoding.class_numbers(members)[recoding.combinations.places(list(self.codes.T))]
-        kept = classes >= 0
-        persons = None if self.person is None else self.person[kept]
-        return KnownClasses.by_weights(self.sums[kept], classes[kept], self.counts[kept], persons)
+        published = classes >= 0
+        persons = None if self.person is None else self.person[published]
+        return KnownClasses.by_weights(self.sums[published], classes[published], self.counts[published], persons)
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class WeightColumn:
     def rows(self, attributes: Sequence[Attribute], person: str | None) -> WeightedRows:
         """The weights of every combination of the quasi-identifiers."""
         names = [attribute.name for attribute in attributes]
-        counted = self._counted([*names, *([] if person is None else [person])])
+        counted = self._counted_weights([*names, *([] if person is None else [person])])
         readings = self.source.readings if isinstance(self.source, CodedInput) else {}
         columns = [answer_codes(counted.column(own.name), own, readings.get(own.name)) for own in attributes]
         codes = np.stack(columns, axis=1)
@@ -75,10 +75,10 @@ class WeightColumn:
             codes,
             counted.column(COUNT).to_numpy().astype(np.int64),
             counted.column(WEIGHT).to_numpy(),
-            None if person is None else _numbered(counted.column(person)),
+            None if person is None else _numbered_rows(counted.column(person)),
         )
 
-    def _counted(self, names: Sequence[str]) -> pa.Table:
+    def _counted_weights(self, names: Sequence[str]) -> pa.Table:
         if not isinstance(self.source, DatabaseInput):
             return counted_batches(self._batches(), names, self.name)
         table = self.source.table
@@ -101,7 +101,7 @@ class WeightColumn:
         return batch.filter(~absent)
 
 
-def _numbered(column: pa.ChunkedArray) -> Codes:
+def _numbered_rows(column: pa.ChunkedArray) -> Codes:
 
     values = pc.dictionary_encode(column, null_encoding="encode").combine_chunks()
     return np.asarray(values.indices.to_numpy(), np.int64)

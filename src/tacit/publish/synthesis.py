@@ -205,7 +205,7 @@ def synthesize(
     budget = Budget(epsilon, delta, rows_per_person)
     chosen = named_tables(schema if person is None else _without(schema, person), tables)
     used = schema.select([name for name in schema.names if any(name in table for table in chosen)])
-    source, dropped = _bounded(data, used, person, rows_per_person, missing)
+    source, dropped = _bounded_input(data, used, person, rows_per_person, missing)
     true = source.tallies(chosen)
     noisy = measure_tables(source, chosen, budget, true)
     model = fitted_tree(noisy)
@@ -218,7 +218,7 @@ def _without(schema: Schema, person: str) -> Schema:
     return schema.select([name for name in schema.names if name != person])
 
 
-def _bounded(
+def _bounded_input(
     data: Any, schema: Schema, person: str | None, rows_per_person: int, missing: MissingPolicy
 ) -> tuple[ReleaseInput, int]:
     """The rows that are counted: of each person no more than are allowed, drawn at random; and how many that left out."""
@@ -235,8 +235,8 @@ def _bounded(
     order = np.lexsort((np.random.default_rng().random(len(ids)), ids))
     first = np.flatnonzero(np.concatenate([[True], np.diff(ids[order]) > 0]))
     rank = np.arange(len(ids)) - np.repeat(first, np.diff(np.append(first, len(ids))))
-    kept = np.sort(order[rank < rows_per_person])
-    return open_input(table.take(kept), schema, missing=missing), len(ids) - len(kept)
+    used = np.sort(order[rank < rows_per_person])
+    return open_input(table.take(used), schema, missing=missing), len(ids) - len(used)
 
 
 def fitted_tree(noisy: NoisyTables) -> TreeModel:
@@ -246,14 +246,14 @@ def fitted_tree(noisy: NoisyTables) -> TreeModel:
     total = max(1.0, float(np.mean([table.counts.sum() for table in noisy.tables])))
     ones = {name: _shares_of(noisy, name) for name in schema.names}
     edges = _spanning(schema, pairs, ones, total, noisy.deviation)
-    names, parents = _oriented(schema, edges)
+    names, parents = _oriented_edges(schema, edges)
     tables = []
     for name, parent in zip(names, parents, strict=True):
         if parent is None:
             tables.append(ones[name])
             continue
         pair = pairs[(parent, name)] if (parent, name) in pairs else pairs[(name, parent)].T
-        joint = _agreeing(projected(pair / total), ones[parent], ones[name])
+        joint = _agreeing(projected_counts(pair / total), ones[parent], ones[name])
         sums = joint.sum(axis=1, keepdims=True)
         tables.append(np.divide(joint, sums, out=np.tile(ones[name], (len(sums), 1)), where=sums > 0))
     return TreeModel(schema, tuple(names), tuple(parents), tuple(tables), max(1, round(total)))
@@ -274,10 +274,10 @@ def _shares_of(noisy: NoisyTables, name: str) -> Floats:
     parts = [table for table in noisy.tables if name in table.attributes]
     weights = [noisy.schema[name].size / table.counts.size for table in parts]
     counts = np.average([table.marginal([name]) for table in parts], axis=0, weights=weights)
-    return projected(counts / max(1.0, float(counts.sum())))
+    return projected_counts(counts / max(1.0, float(counts.sum())))
 
 
-def projected(shares: Floats) -> Floats:
+def projected_counts(shares: Floats) -> Floats:
     """The nearest distribution, by squared distance: everything lowered by the same amount and cut off at 0."""
     flat = np.sort(shares.ravel())[::-1]
     excess = (np.cumsum(flat) - 1) / np.arange(1, flat.size + 1)
@@ -299,11 +299,11 @@ def _spanning(
         a, b = (group[name] for name in edge)
         if strength[edge] > 0 and a != b:
             edges.append(edge)
-            group = {name: a if own == b else own for name, own in group.items()}
+            group = {name: a if group_name == b else group_name for name, group_name in group.items()}
     return edges
 
 
-def _oriented(schema: Schema, edges: list[Edge]) -> tuple[list[str], list[str | None]]:
+def _oriented_edges(schema: Schema, edges: list[Edge]) -> tuple[list[str], list[str | None]]:
     """The attributes, each after the one it depends on."""
     names: list[str] = []
     parents: list[str | None] = []
@@ -331,8 +331,8 @@ def _agreeing(joint: Floats, rows: Floats, columns: Floats) -> Floats:
 def _distance(counts: NDArray[np.int64], rows: dict[str, NDArray[np.int64]], names: tuple[str, ...]) -> float:
     """Total variation between a true table and that of the synthetic rows."""
     cells = np.ravel_multi_index([rows[name] for name in names], counts.shape)
-    shown = np.bincount(cells, minlength=counts.size) / len(cells)
-    return float(np.abs(shown - counts.ravel() / max(1, counts.sum())).sum() / 2)
+    drawn = np.bincount(cells, minlength=counts.size) / len(cells)
+    return float(np.abs(drawn - counts.ravel() / max(1, counts.sum())).sum() / 2)
 
 
 def _warnings(schema: Schema, used: Schema, noisy: NoisyTables, model: TreeModel, person: str | None) -> Iterator[str]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.publish.combinations import Combinations, summed
+from tacit.publish.combinations import Combinations, sums_by_code
 from tacit.schema import Attribute
 
 
@@ -47,7 +47,7 @@ class QuasiTally:
 
     def marginal(self, j: int) -> NDArray[np.float64]:
         """Rows with each answer of attribute `j`."""
-        return summed(self.codes[:, j], self.counts, self.attributes[j].size).astype(np.float64)
+        return sums_by_code(self.codes[:, j], self.counts, self.attributes[j].size).astype(np.float64)
 
 
 def tally_rows(attributes: tuple[Attribute, ...], codes: NDArray[Any], counts: NDArray[np.int64]) -> QuasiTally:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import UnknownName
-from tacit.publish.combinations import summed
+from tacit.publish.combinations import sums_by_code
 from tacit.publish.pair_tables import PairTables, label_places
 from tacit.publish.recoding import Recoding
 
@@ -43,9 +43,9 @@ def query_error(recoding: Recoding, queries: int = QUERIES, seed: int = 0) -> fl
             break
         asked = rng.choice(usable, min(2, len(usable)), replace=False).tolist()
         ranges = {j: _random_range(int(recoding.tally.sizes[j]), rng) for j in asked}
-        truth, shown = sums.of(ranges)
+        truth, estimate = sums.of(ranges)
         if truth:
-            errors.append(abs(shown - truth) / truth)
+            errors.append(abs(estimate - truth) / truth)
     return float(np.median(errors))
 
 
@@ -68,14 +68,14 @@ class _Sums:
         return float(before) / self._tables.total, float(after) / self._tables.released
 
     def _running(self, a: int, b: int) -> tuple[Floats, Floats]:
-        known = self._known.get((a, b))
-        if known is None:
-            known = _running_sums(self._tables.truth(a, b)), _running_sums(self._tables.spread(a, b))
-            self._cells += known[0].size
+        pair = self._known.get((a, b))
+        if pair is None:
+            pair = _running_sums(self._tables.truth(a, b)), _running_sums(self._tables.spread(a, b))
+            self._cells += pair[0].size
             if self._cells > MOST_CELLS:  # of wide tables only a few are kept
-                self._known, self._cells = {}, known[0].size
-            self._known[a, b] = known
-        return known
+                self._known, self._cells = {}, pair[0].size
+            self._known[a, b] = pair
+        return pair
 
 
 def _running_sums(table: Floats) -> Floats:
@@ -93,8 +93,8 @@ def _random_range(size: int, rng: np.random.Generator) -> tuple[int, int]:
 
 def labels_overlap(recoding: Recoding) -> bool:
     """Whether an answer stands behind two released labels, so that rows cannot be grouped by label without spreading."""
-    shown, _ = recoding.by_class
-    return any((members[np.unique(shown[:, j])].sum(axis=0) > 1).any() for j, members in enumerate(recoding.members))
+    labels, _ = recoding.by_class
+    return any((members[np.unique(labels[:, j])].sum(axis=0) > 1).any() for j, members in enumerate(recoding.members))
 
 
 @dataclass(frozen=True)
@@ -108,11 +108,11 @@ class LostGroup:
 
 def largest_lost_group(recoding: Recoding) -> LostGroup | None:
     """The most frequent answer whose rows were all suppressed; None where every answer is still there."""
-    codes, kept = recoding.combinations.codes, recoding.classes >= 0
+    codes, published = recoding.combinations.codes, recoding.classes >= 0
     lost = []
     for j, attribute in enumerate(recoding.tally.attributes):
-        before = summed(codes[:, j], recoding.counts, attribute.size)
-        after = summed(codes[kept, j], recoding.counts[kept], attribute.size)
+        before = sums_by_code(codes[:, j], recoding.counts, attribute.size)
+        after = sums_by_code(codes[published, j], recoding.counts[published], attribute.size)
         gone = np.where(after == 0, before, 0)
         lost.append(LostGroup(attribute.name, attribute.answers[int(gone.argmax())], int(gone.max())))
     worst = max(lost, key=lambda group: group.rows)
@@ -166,15 +166,15 @@ def _correlations(
     Constants correlate with nothing. In parts, because as many numbers as a large table has would fill the memory.
     """
     total, size = counts.sum(), codes.shape[1]
-    shares = [summed(codes[:, j], counts, len(own)) / total for j, own in enumerate(values)]
-    means = np.array([share @ own for share, own in zip(shares, values, strict=True)])
+    shares = [sums_by_code(codes[:, j], counts, len(numbers)) / total for j, numbers in enumerate(values)]
+    means = np.array([share @ numbers for share, numbers in zip(shares, values, strict=True)])
     covariance = np.diag(
-        [share @ own for share, own in zip(shares, within or [np.zeros(len(s)) for s in shares], strict=True)]
+        [share @ numbers for share, numbers in zip(shares, within or [np.zeros(len(s)) for s in shares], strict=True)]
     )
     for start in range(0, len(codes), ROWS_AT_ONCE):
-        part = slice(start, start + ROWS_AT_ONCE)
-        centred = np.stack([values[j][codes[part, j]] - means[j] for j in range(size)], axis=1)
-        covariance += (centred * counts[part, None]).T @ centred / total
+        chunk = slice(start, start + ROWS_AT_ONCE)
+        centred = np.stack([values[j][codes[chunk, j]] - means[j] for j in range(size)], axis=1)
+        covariance += (centred * counts[chunk, None]).T @ centred / total
     deviations = np.sqrt(np.diag(covariance))
     scale = np.where(deviations > 1e-12, deviations, np.inf)
     return covariance / np.outer(scale, scale) + np.diag((deviations <= 1e-12).astype(np.float64))
@@ -218,18 +218,18 @@ def survival_in(publication: Publication, recoding: Recoding, target: str, seed:
     codes = counted.codes[:, : len(names)].astype(np.int64)
     place = recoding.combinations.places(list(codes.T))
     inputs = [j for j, name in enumerate(names) if name != target]
-    truth, kept = counted.codes[:, counted.columns.index(target)].astype(np.int64), recoding.classes[place] >= 0
+    truth, published = counted.codes[:, counted.columns.index(target)].astype(np.int64), recoding.classes[place] >= 0
     # Every row goes to training by the toss of a coin; rows that show the same are tossed together.
     training = np.random.default_rng(seed).binomial(counted.counts, TRAINING_SHARE)
     test = counted.counts - training
-    shown = recoding.shown[recoding.classes[place]][:, inputs]
+    labels = recoding.shown[recoding.classes[place]][:, inputs]
     middles = np.stack(
-        [label_places(recoding.members[j])[0][own] for j, own in zip(inputs, shown.T, strict=True)], axis=1
+        [label_places(recoding.members[j])[0][label] for j, label in zip(inputs, labels.T, strict=True)], axis=1
     )
     models = {}
     for model in CLASSIFIERS:
         before = _accuracy(model, codes[:, inputs], codes[:, inputs].astype(np.float64), truth, training, test)
-        after = _accuracy(model, shown, middles, truth, training * kept, test * kept)
+        after = _accuracy(model, labels, middles, truth, training * published, test * published)
         models[model] = (before, after)
     majority = float(np.bincount(truth, counted.counts).max() / counted.counts.sum())
     return ClassifierSurvival(target, *models["naive Bayes"], majority, models)

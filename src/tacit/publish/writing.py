@@ -120,14 +120,14 @@ def write_table(release: AnonymousTable, name: str) -> dict[str, Any]:
     if connection.name == "pyspark":
         return write_on_spark(release, name if name.startswith(SPARK) else f"{SPARK}{name}")
     _refuse_taken(connection, name)
-    part = f"tacit_{secrets.token_hex(8)}"
+    draft = f"tacit_{secrets.token_hex(8)}"
     with source.release(release.recoding, release.others) as rows, asking(f"Writing the table {name!r}"):
         try:
-            manifest, verified = judged_table(release, connection.create_table(part, rows))
+            manifest, verified = judged_table(release, connection.create_table(draft, rows))
             _create_manifest(connection, manifest_table(name), manifest | {"verified": verified})
-            command(connection, f'ALTER TABLE "{part}" RENAME TO "{name}"')
+            command(connection, f'ALTER TABLE "{draft}" RENAME TO "{name}"')
         except BaseException:
-            for leftover in (part, manifest_table(name)):
+            for leftover in (draft, manifest_table(name)):
                 drop_table(connection, leftover)
             raise
     return verified
