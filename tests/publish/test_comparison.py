@@ -208,3 +208,14 @@ def test_a_preference_for_little_bias_makes_local_classes_larger():
     even = anonymize(data, 3, ["age", "town"], method="local", prefer_loss=0.9, prefer_bias=0.001)
     assert even.ach <= even.publication.preference.achievement(np.array([plain.nwp]), np.array([plain.necd]))[0]
     assert even.necd <= plain.necd
+
+
+def test_a_first_pass_by_sizes_alone_is_compared_and_cannot_be_picked():
+    """Where l is asked for, the pass does not look at it: it says that the search is behind, and is no release."""
+    data = evenly_filled() | {"ill": [("no", "yes", "no")[i % 3] for i in range(1_500)]}
+    release = anonymize(data, 5, method="compare", sensitive="ill", l=2, seed=1)
+    (passed,) = [result for result in release.methods if result.is_first_pass]
+    assert "The search was left after its first pass" in release.why
+    assert not passed.written
+    assert {entry.method for entry in release.front} == {"local"}
+    assert set(release.compared.classifiers("ill")) >= {"local"}

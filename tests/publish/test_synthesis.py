@@ -14,7 +14,7 @@ from tacit.channel.scheme import Scheme
 from tacit.errors import InvalidInput, UnknownName
 from tacit.publish import synthesize
 from tacit.publish.noisy_tables import Budget, NoisyTable, NoisyTables, _with_noise, named_tables
-from tacit.publish.synthesis import fitted_tree, projected
+from tacit.publish.synthesis import fitted_tree, projected_counts
 from tacit.schema import Attribute, Schema
 from tests.cli.run import refused, tacit
 
@@ -89,7 +89,7 @@ def test_everything_after_the_noise_follows_from_the_noisy_tables() -> None:
 
 
 def test_counts_below_zero_become_the_nearest_distribution() -> None:
-    assert projected(np.array([0.7, 0.5, -0.3])).tolist() == pytest.approx([0.6, 0.4, 0.0])
+    assert projected_counts(np.array([0.7, 0.5, -0.3])).tolist() == pytest.approx([0.6, 0.4, 0.0])
 
 
 def test_only_so_many_rows_of_a_person_are_used() -> None:

@@ -255,8 +255,8 @@ def _contestants(publication: Publication, watch: Watch) -> Iterator[_Candidate]
     if passed is not None:
         result = MethodResult.of(publication, passed.answer, written=False)
         if not _is_within_reach(result, mine.result, publication.settings.preferences.choose):
-            if passed.is_release:
-                yield _Candidate(FoundWay.of(publication, passed.answer), replace(result, is_first_pass=True))
+            way = FoundWay.of(publication, passed.answer)
+            yield _Candidate(way, replace(result, is_first_pass=True), passed.is_release)
             return
     yield _candidate(publication, find(publication, "search", watch, with_proof=False))
 
@@ -269,7 +269,8 @@ def _is_within_reach(result: MethodResult, best: MethodResult, choose: str) -> b
 
 def _reason(chosen: _Candidate, candidates: list[_Candidate], choose: str) -> str:
     """Why the chosen one is published, and what else would have served."""
-    others = [candidate.result for candidate in candidates if candidate is not chosen and candidate.is_allowed]
+    compared = [entry for entry in candidates if entry.is_allowed or entry.result.is_first_pass]
+    others = [candidate.result for candidate in compared if candidate is not chosen]
     best = chosen.result
     names = ("queries", "tables", "models") if choose == "balanced" else (choose,)
     names = names if len(best.labels) > 1 else ("queries",)  # one attribute has no tables of two, and no coefficients
@@ -288,7 +289,7 @@ def _reason(chosen: _Candidate, candidates: list[_Candidate], choose: str) -> st
         text += " Its labels overlap: spread each evenly over its answers to group rows by them."
     if any(other.is_first_pass for other in others):
         text += " The search was left after its first pass, which is far behind; --method search goes on with it."
-    suppressing = next((candidate.result for candidate in candidates if not candidate.is_allowed), None)
+    suppressing = next((candidate.result for candidate in candidates if candidate not in compared), None)
     if suppressing is not None and suppressing.query_error < best.query_error - 5e-4:
         text += (
             f" With --suppress {suppressing.suppress:g} the error of queries would be {suppressing.query_error:.1%} "
