@@ -102,7 +102,7 @@ class Estimator:
         """``L`` with ``L @ tally`` the estimate, of least variance where the truth of the group is `guess`."""
         raise NotImplementedError
 
-    def _seen(self, tally: Array, guess: Array | None) -> tuple[Array, Array]:
+    def _reports_and_contributions(self, tally: Array, guess: Array | None) -> tuple[Array, Array]:
         """What each possible report contributes, ``(truths, reports)``, and the share of each report in a tally."""
         raise NotImplementedError
 
@@ -121,12 +121,12 @@ class Estimator:
 
     def solve_squares(self, tally: Array, guess: Array | None = None) -> Array:
         """Mean square of one report's contribution to `solve`, for each truth."""
-        contributions, shares = self._seen(tally, guess)
+        contributions, shares = self._reports_and_contributions(tally, guess)
         return (contributions**2 @ shares).reshape(self.shape + self._behind(tally))
 
     def solve_pairs(self, tally: Array, guess: Array | None = None) -> Array:
         """Mean product of one report's contributions: ``(truths, truths)`` before the further axes."""
-        contributions, shares = self._seen(tally, guess)
+        contributions, shares = self._reports_and_contributions(tally, guess)
         pairs = np.einsum("uv,wv,vb->uwb", contributions, contributions, shares, optimize=True)
         return pairs.reshape(len(contributions), len(contributions), *self._behind(tally))
 
@@ -320,7 +320,7 @@ class Channel(Estimator):
             return dense.best_inverse(self.matrix, even if guess is None else guess.reshape(-1))
         return np.asarray(np.linalg.pinv(self._slots.T @ self.matrix))
 
-    def _seen(self, tally: Array, guess: Array | None) -> tuple[Array, Array]:
+    def _reports_and_contributions(self, tally: Array, guess: Array | None) -> tuple[Array, Array]:
         left = self.left_inverse(guess)
         if self._shows_one:
             return left, flat(tally, len(self.tally_shape))
@@ -506,8 +506,8 @@ class Summed(Margin):
     def left_inverse(self, guess: Array | None = None) -> Array:
         return self._summed(self.channel.left_inverse(guess))
 
-    def _seen(self, tally: Array, guess: Array | None) -> tuple[Array, Array]:
-        contributions, shares = self.channel._seen(tally, guess)
+    def _reports_and_contributions(self, tally: Array, guess: Array | None) -> tuple[Array, Array]:
+        contributions, shares = self.channel._reports_and_contributions(tally, guess)
         return self._summed(contributions), shares
 
     def solve(self, tally: Array, guess: Array | None = None) -> Array:

@@ -171,10 +171,10 @@ def _randomizer(outcomes: Sequence[tuple[Fraction, str]]) -> tuple[str, str, lis
     possible = [(chance, what) for chance, what in outcomes if chance > 0]
     whole = math.lcm(*(chance.denominator for chance, _ in possible))
     if 6 % whole == 0:
-        return "A die.", "Roll the die.", _numbered(possible, 6, "If it shows {}")
+        return "A die.", "Roll the die.", _numbered_outcomes(possible, 6, "If it shows {}")
     if whole <= MOST_CARDS:
         tool = f"{whole} cards, numbered 1 to {whole}, well shuffled."
-        return tool, "Draw one card, and put it back.", _numbered(possible, whole, "If its number is {}")
+        return tool, "Draw one card, and put it back.", _numbered_outcomes(possible, whole, "If its number is {}")
     degrees = [f"a field of {float(chance) * 360:.1f} degrees" for chance, _ in possible]
     lines = [
         f"If it stops in {size} (chance {chance}): {what.rstrip('?')}{'?' if what.endswith('?') else '.'}"
@@ -183,7 +183,7 @@ def _randomizer(outcomes: Sequence[tuple[Fraction, str]]) -> tuple[str, str, lis
     return "A spinner.", "Turn the spinner.", lines
 
 
-def _numbered(outcomes: Sequence[tuple[Fraction, str]], numbers: int, phrase: str) -> list[str]:
+def _numbered_outcomes(outcomes: Sequence[tuple[Fraction, str]], numbers: int, phrase: str) -> list[str]:
     lines, start = [], 1
     for chance, what in outcomes:
         end = start + int(chance * numbers) - 1

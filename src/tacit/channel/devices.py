@@ -184,7 +184,7 @@ def design(
     _checked_names(device, given)
     checked = _checked_answers(device, answers)
     laws = [(sample, LAWS[name](chances, checked)) for sample, chances in _per_sample(device, given)]
-    made = _assembled(device, checked, laws, None if direct is None else str(direct))
+    made = _assemble_design(device, checked, laws, None if direct is None else str(direct))
     _checked_information(made)
     if name == "extended-crosswise":
         _checked_opposite(made)
@@ -258,7 +258,7 @@ def _two_needed(device: Device) -> str:
     )
 
 
-def _assembled(
+def _assemble_design(
     device: Device, answers: tuple[str, ...], laws: Sequence[tuple[str | None, DeviceLaw]], direct: str | None
 ) -> DeviceDesign:
     first = laws[0][1]

@@ -72,10 +72,10 @@ def _number(value: float) -> str:
     _, figures, exponent = Decimal(repr(float(value))).normalize().as_tuple()
     digits = "".join(map(str, figures))
     point = len(digits) + int(exponent)  # where the decimal point stands, counted from the first digit
-    return ("-" if value < 0 else "") + _placed(digits, point)
+    return ("-" if value < 0 else "") + _place_point(digits, point)
 
 
-def _placed(digits: str, point: int) -> str:
+def _place_point(digits: str, point: int) -> str:
     if len(digits) <= point <= 21:
         return digits + "0" * (point - len(digits))
     if 0 < point <= 21:

@@ -70,7 +70,7 @@ class OneHotLaw(Channel):
             z = np.concatenate([z, z.sum(axis=axis, keepdims=True)], axis=axis)
         z = z * self._contrasts(z.ndim)
         for axis in range(len(self.shape)):
-            z = _shifted(z, axis, self.background)
+            z = _shift_axis(z, axis, self.background)
         return z
 
     def adjoint(self, weights: Array) -> Array:
@@ -228,7 +228,7 @@ def _slots(array: Array, axis: int) -> tuple[Array, Array]:
     return members, everyone
 
 
-def _shifted(z: Array, axis: int, amount: float) -> Array:
+def _shift_axis(z: Array, axis: int, amount: float) -> Array:
     members, everyone = _slots(z, axis)
     return np.concatenate([members + amount * everyone, everyone], axis=axis)
 

@@ -118,7 +118,7 @@ class RoutedChannel(Channel):
             )
         return order[nearest].astype(np.int64)
 
-    def _listed(self, table: Array) -> Array:
+    def _legal_entries(self, table: Array) -> Array:
         """From a table over all combinations of answers to the legal records."""
         return flat(table, len(self.shape))[self.records.places].reshape(-1, *table.shape[len(self.shape) :])
 
@@ -129,7 +129,7 @@ class RoutedChannel(Channel):
         return table.reshape(self.shape + listed.shape[1:])
 
     def apply(self, truth: Array) -> Array:
-        return self.inner.apply(self._listed(truth))
+        return self.inner.apply(self._legal_entries(truth))
 
     def adjoint(self, weights: Array) -> Array:
         return self._spread(self.inner.adjoint(weights))
@@ -161,7 +161,7 @@ class RoutedChannel(Channel):
 
     def record_inverse(self, guess: Array | None = None) -> Array:
         """``L`` with ``L @ tally`` an estimate for each record, right in everything that the reports tell at all."""
-        listed = None if guess is None else self._listed(guess)
+        listed = None if guess is None else self._legal_entries(guess)
         if not self._is_dense:
             return self.inner.left_inverse(listed)
         left, values, right = self._factors
@@ -174,7 +174,7 @@ class RoutedChannel(Channel):
 
     def solve(self, tally: Array, guess: Array | None = None) -> Array:
         if not self._is_dense:
-            return self._spread(self.inner.solve(tally, None if guess is None else self._listed(guess)))
+            return self._spread(self.inner.solve(tally, None if guess is None else self._legal_entries(guess)))
         solved = self.record_inverse(guess) @ flat(tally, len(self.tally_shape))
         if self._rank < len(self.records):  # what is not told is taken to be even
             _, _, right = self._factors
@@ -203,12 +203,12 @@ class RoutedChannel(Channel):
         return self.inner.amplification
 
     def figures(self, prior: Array) -> Figures:
-        return self.inner.figures(self._listed(prior))
+        return self.inner.figures(self._legal_entries(prior))
 
     def answer_figures(self, axis: int, prior: Array) -> Figures:
         if not self.is_small:
             return UNKNOWN
-        listed, codes = self._listed(prior), self.records.codes[:, axis]
+        listed, codes = self._legal_entries(prior), self.records.codes[:, axis]
         answers = np.arange(self.shape[axis])
         shares = (codes == answers[:, None]) @ listed
         seen = (self.inner.matrix * listed) @ (codes[:, None] == answers)
@@ -261,7 +261,7 @@ class RoutedMargin(Margin):
     def solve(self, tally: Array, guess: Array | None = None) -> Array:
         if self.channel._is_dense:
             return super().solve(tally, guess)
-        listed = self.channel._listed(self.channel.solve(tally, guess))
+        listed = self.channel._legal_entries(self.channel.solve(tally, guess))
         return np.tensordot(self._summing, listed, axes=1).reshape(self.shape + self._behind(tally))
 
     def solve_adjoint(self, weights: Array, guess: Array | None = None) -> Array:
@@ -271,7 +271,7 @@ class RoutedMargin(Margin):
         listed = self._summing.T @ flat(weights, len(self.shape))
         return self.channel.inner.solve_adjoint(listed.reshape(-1, *behind))
 
-    def _seen(self, tally: Array, guess: Array | None) -> tuple[Array, Array]:
+    def _reports_and_contributions(self, tally: Array, guess: Array | None) -> tuple[Array, Array]:
         return self.left_inverse(guess), flat(tally, len(self.tally_shape))
 
     def solve_squares(self, tally: Array, guess: Array | None = None) -> Array:

@@ -406,7 +406,7 @@ class Scheme(Shown):
         if "questionnaires" in checked:
             if checked.get("groups"):
                 raise InvalidInput(f"{where} has both `groups` and `questionnaires`; only one of them may be there.")
-            scheme = cls.dealt(schema, _dealt(checked["questionnaires"]), prior=prior)
+            scheme = cls.dealt(schema, _questionnaire_recipes(checked["questionnaires"]), prior=prior)
         else:
             scheme = cls.from_groups(schema, _recipes(checked.get("groups", [])), prior=prior)
         return dataclasses.replace(scheme, document=checked)
@@ -437,7 +437,7 @@ def _refuse_other_public(scheme: Scheme, public: list[str]) -> None:
     )
 
 
-def _dealt(questionnaires: Any) -> list[tuple[str, float, list[GroupRecipe]]]:
+def _questionnaire_recipes(questionnaires: Any) -> list[tuple[str, float, list[GroupRecipe]]]:
     if not isinstance(questionnaires, list) or not questionnaires:
         raise InvalidInput(f"`questionnaires` must be a list of at least one, not {questionnaires!r}.")
     made = []

@@ -174,7 +174,7 @@ def advise(
         ("exact under gamma", False, lambda: exact_front(prior, records, gamma=gamma, answers=answers).points[0]),
         ("gamma-diagonal", False, lambda: ways.gamma_diagonal(gamma)),
     ]
-    channels = _made(first, problem, left_out)
+    channels = _advised_channels(first, problem, left_out)
     level = privacy if privacy is not None else channels[0].point.privacy
     if not 0 <= level < problem.most_privacy:
         raise InvalidInput(
@@ -191,7 +191,7 @@ def advise(
         ("optrr", True, lambda: ways.cheapest(optrr_front(problem, effort).points, level)),
         ("warner", True, lambda: ways.cheapest(ways.warner(), level)),
     ]
-    channels += _made(second, problem, left_out)
+    channels += _advised_channels(second, problem, left_out)
     ranked = sorted(channels, key=_rank)
     return Advice(gamma, delta, level, problem.records, problem.prior, problem.answers, tuple(ranked), tuple(left_out))
 
@@ -243,7 +243,7 @@ class _Ways:
         return min(enough, key=lambda point: point.mse)
 
 
-def _made(
+def _advised_channels(
     ways: Sequence[tuple[str, bool, Callable[[], FrontPoint]]], problem: DesignProblem, left_out: list[str]
 ) -> list[AdvisedChannel]:
     """Each way's channel; what cannot be made is left out with the reason."""

@@ -103,10 +103,10 @@ class Block:
 
 def block_ways(block: Block, gamma: float) -> list[BlockWay]:
     """Every way to disguise the block within the amplification, the one with the least error first."""
-    ways = [_dealt(block, gamma), *_subsets(block, gamma)]
+    ways = [_dealt_way(block, gamma), *_subsets(block, gamma)]
     if len(block.records) <= EXACT_RECORDS:
         ways.append(_exact(block, gamma))
-    drawn = _drawn(block, gamma)
+    drawn = _drawn_way(block, gamma)
     if drawn is not None:
         ways.append(drawn)
     return sorted((way for way in ways if way is not None), key=lambda way: way.cost)
@@ -118,7 +118,7 @@ def _importance(block: Block) -> Array:
     return np.vstack([table / math.sqrt(len(table)) for table in tables])
 
 
-def _dealt(block: Block, gamma: float) -> BlockWay | None:
+def _dealt_way(block: Block, gamma: float) -> BlockWay | None:
     closures = _largest(block)
     parts = [block.classes(closure) for closure in closures]
     stairs = staircase(parts, gamma, block.prior, _importance(block))
@@ -127,7 +127,7 @@ def _dealt(block: Block, gamma: float) -> BlockWay | None:
     labels = [_label(block, closures[part], parts[part], chosen) for part, chosen in _reports(stairs)]
     names = tuple(tuple(block.names[place] for place in closure) for closure in closures)
     matrix = _dealt_matrix(stairs, parts, gamma)
-    return _listed("dealt", block, matrix, labels, None if len(closures) == 1 else names)
+    return _list_law("dealt", block, matrix, labels, None if len(closures) == 1 else names)
 
 
 def _dealt_matrix(stairs: Staircase, parts: Sequence[NDArray[np.int64]], gamma: float) -> Array:
@@ -152,7 +152,7 @@ def _exact(block: Block, gamma: float) -> BlockWay | None:
     stairs = staircase([everything], gamma, block.prior, _importance(block))
     places = tuple(range(len(block.names)))
     labels = [_label(block, places, everything, chosen) for _, chosen in _reports(stairs)]
-    return _listed("exact", block, _within(stairs.chances, gamma) / ONE, labels)
+    return _list_law("exact", block, _within(stairs.chances, gamma) / ONE, labels)
 
 
 def _reports(stairs: Staircase) -> list[tuple[int, frozenset[int]]]:
@@ -169,7 +169,7 @@ def _label(block: Block, positions: Sequence[int], classes: NDArray[np.int64], c
     return f"{'+'.join(asked)}: {' | '.join(answers)}"
 
 
-def _drawn(block: Block, gamma: float) -> BlockWay | None:
+def _drawn_way(block: Block, gamma: float) -> BlockWay | None:
     """Each question on its own, whoever was not asked sending a drawn answer; the law of the block is enumerated."""
     own = [
         [code for code, answer in enumerate(one.answers) if answer != "not asked"] for one in block.records.attributes
@@ -197,7 +197,7 @@ def _drawn(block: Block, gamma: float) -> BlockWay | None:
         if _amplification(law(filter_gamma, 1.0)) > gamma:
             break
         other = _largest_within(partial(law, float(filter_gamma)), gamma)
-        ways.append(_listed("drawn", block, _within(law(filter_gamma, other), gamma) / ONE, labels))
+        ways.append(_list_law("drawn", block, _within(law(filter_gamma, other), gamma) / ONE, labels))
     return min((way for way in ways if way is not None), key=lambda way: way.cost, default=None)
 
 
@@ -258,7 +258,7 @@ def _subset_variance(block: Block, gamma: float, size: int, share: Array) -> flo
     return (second - first**2) / (hold - other) ** 2
 
 
-def _listed(
+def _list_law(
     name: str,
     block: Block,
     matrix: Array,

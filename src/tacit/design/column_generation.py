@@ -105,7 +105,7 @@ class Capped:
         rng = np.random.default_rng(0)  # the choice of the first vertices moves the work, not the answer
         # Random posteriors too: those that meet the dual may be few, and tell nothing about some answers.
         sets = self._random_sets(rng, aim.prior, None)
-        some = [self._climbed(dual, aim.prior), self._posteriors(sets, np.full(len(sets), -1))]
+        some = [self._climb_sets(dual, aim.prior), self._posteriors(sets, np.full(len(sets), -1))]
         if self.n_capped:
             sets = self._random_sets(rng, aim.prior, self.n_capped)
             free = (sets[:, None] >> np.arange(self.n_answers) & 1) == 0
@@ -117,7 +117,7 @@ class Capped:
         from tacit.design import _pricing_kernels
 
         if self.n_answers > MOST_ENUMERATED:
-            climbed = self._climbed(dual, aim.prior)
+            climbed = self._climb_sets(dual, aim.prior)
             violations = dual.violations(climbed)
             return climbed[np.argsort(-violations)][: min(wanted, int((violations > 0).sum()))], math.inf
         asked = _pricing_kernels.among_all(self._prices(dual), wanted, 0.0)
@@ -130,7 +130,7 @@ class Capped:
             dual.root @ dual.root.T, dual.price, dual.budget_price, self.delta, self.least_size, self.n_capped
         )
 
-    def _climbed(self, dual: Dual, prior: Matrix) -> Matrix:
+    def _climb_sets(self, dual: Dual, prior: Matrix) -> Matrix:
         from tacit.design import _pricing_kernels
 
         prices, rng = self._prices(dual), np.random.default_rng(int(dual.price.view(np.uint64).sum() >> 1))
@@ -188,10 +188,10 @@ def certified_design(
             return CertifiedDesign(vertices, design.weights, design.dual)
         vertices = Listed(vertices)
     first, bound = vertices.first(aim, budget)
-    return _generated(vertices, aim, budget, _joined(first, known), bound)
+    return _generate_design(vertices, aim, budget, _distinct_posteriors(first, known), bound)
 
 
-def _generated(
+def _generate_design(
     vertices: Vertices, aim: Aim, budget: float | None, posteriors: Matrix, bound: Dual | None
 ) -> CertifiedDesign:
     """Solve over some posteriors and add those that the dual asks for, until the proof is closed or none is left."""
@@ -216,7 +216,7 @@ def _generated(
             tolerance = 1e-9
         tolerance = min(tolerance, max(1e-9, 0.01 * gap))
         # Posteriors that got no chance stay: the dual is not unique, and they keep it from swinging back.
-        posteriors = _joined(posteriors, asked)
+        posteriors = _distinct_posteriors(posteriors, asked)
     if tolerance <= 1e-9:
         return made
     used = made.chances > BARELY_USED  # solved well, the others' chances vanish
@@ -224,7 +224,7 @@ def _generated(
     return CertifiedDesign(made.posteriors[used], final.weights, made.dual)
 
 
-def _joined(some: Matrix, others: Matrix | None) -> Matrix:
+def _distinct_posteriors(some: Matrix, others: Matrix | None) -> Matrix:
     """Both, each posterior once."""
     together = some if others is None else np.vstack([some, others])
     _, first = np.unique(together.round(12), axis=0, return_index=True)

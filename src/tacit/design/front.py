@@ -268,13 +268,13 @@ def _label(chances: Matrix, prior: Matrix, answers: Sequence[str]) -> str:
     likely = joint >= (1 - SAME) * joint.max()
     if possible.all() and not likely.all():  # nothing is ruled out: the report leans towards its likelier truths
         middle = np.sqrt(chances.min() * chances.max())
-        return f"rather {_listed(np.flatnonzero(chances > middle), answers)}"
+        return f"rather {_answer_list(np.flatnonzero(chances > middle), answers)}"
     also = np.flatnonzero(possible & ~likely)
-    said = _listed(np.flatnonzero(likely), answers)
-    return f"{said}, or else {_listed(also, answers)}" if len(also) else said
+    said = _answer_list(np.flatnonzero(likely), answers)
+    return f"{said}, or else {_answer_list(also, answers)}" if len(also) else said
 
 
-def _listed(chosen: NDArray[np.intp], answers: Sequence[str]) -> str:
+def _answer_list(chosen: NDArray[np.intp], answers: Sequence[str]) -> str:
     names = [answers[i] for i in chosen]
     return names[0] if len(names) == 1 else f"one of {', '.join(names)}"
 

@@ -64,11 +64,11 @@ class Polish:
         self._do([partial(self._search, slot, merge=k % 2 == 0) for k, slot in enumerate(levels)], progress, 0.0, 0.4)
         restless = np.ones(len(levels), dtype=np.bool_)
         for turn in range(PASSES):
-            before = self._reached()
+            before = self._least_traces()
             work = [partial(self._connect, *pair) for pair in _there_and_back(levels)]
             work += [partial(self._hop, int(k)) for k in np.flatnonzero(restless)]
             self._do(work, progress, 0.4 + 0.4 * turn / PASSES, 0.4 + 0.4 * (turn + 1) / PASSES)
-            restless = _widened(self._reached() < (1 - RESTLESS) * before)
+            restless = _with_neighbours(self._least_traces() < (1 - RESTLESS) * before)
         every_slot = range(levels[0], levels[-1] + 1)
         self._do([partial(self._carry, *pair) for pair in _there_and_back(every_slot)], progress, 0.8, 0.95)
         self._do([partial(self._climb, slot) for slot in every_slot[-TOP_SLOTS:]], progress, 0.95, 1.0)
@@ -109,7 +109,7 @@ class Polish:
 
     def _search(self, slot: int, *, merge: bool) -> None:
         """Descend to the slot's privacy from everything worth a try, then further from the most promising."""
-        starts = self._starts(self._privacy(slot)) + (self._merged(self._privacy(slot)) if merge else [])
+        starts = self._starts(self._privacy(slot)) + (self._merged_channels(self._privacy(slot)) if merge else [])
         ends = [self._descend(slot, start) for start in starts]
         for end in sorted(ends, key=self._trace)[:PROMISING]:
             self._descend(slot, end, LONG)
@@ -132,7 +132,7 @@ class Polish:
             return self.optimal.nearest(self._privacy(slot), 1)[0]
         return self.optimal.channels[slot + int(rest.argmin())].copy()
 
-    def _reached(self) -> Matrix:
+    def _least_traces(self) -> Matrix:
         """For every level the least trace of a channel that has its privacy or more."""
         return np.minimum.accumulate(self.optimal.trace[::-1])[::-1][self.levels]
 
@@ -143,7 +143,7 @@ class Polish:
         _optrr_kernels.first_population(made, self.problem.prior, 1.0, self.rng)
         return [*self.optimal.nearest(level, 1), warner, *made]
 
-    def _merged(self, level: float) -> list[Matrix]:
+    def _merged_channels(self, level: float) -> list[Matrix]:
         """The exact channel of this privacy, its reports merged to as many as there are answers."""
         prior, aim = self.problem.prior, self.problem.aim
         if self.vertices is None:
@@ -213,7 +213,7 @@ def _there_and_back(slots: Sequence[int]) -> list[tuple[int, int]]:
     return pairs + [(after, before) for before, after in reversed(pairs)]
 
 
-def _widened(chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _with_neighbours(chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """The chosen levels and their neighbours."""
     wide = chosen.copy()
     wide[1:] |= chosen[:-1]

@@ -44,10 +44,10 @@ def one_respondent(device: DeviceDesign | None, share: float) -> float:
         return share * (1 - share)
 
     laws = SampleLaws.even([sample.matrix for sample in device.samples])
-    return max(_variance(laws, row, _classes(device, answer, share)) for answer, row in _asked(device))
+    return max(_variance(laws, row, _classes(device, answer, share)) for answer, row in _planned_answers(device))
 
 
-def _asked(device: DeviceDesign) -> list[tuple[int, Any]]:
+def _planned_answers(device: DeviceDesign) -> list[tuple[int, Any]]:
     """The answers whose share is planned for: of yes and no the yes."""
     answers = [1] if len(device.answers) == 2 else range(len(device.answers))
     return [(answer, device.shares[answer]) for answer in answers]

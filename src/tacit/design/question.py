@@ -187,9 +187,11 @@ def choose_for_numbers(
     """The exact channel for any wanted numbers at even answers, beside the others, which are ranked by the same error."""
     even = np.full(answers, 1 / answers)
     point = exact_front(even, 1, gamma=gamma, purpose=wanted).points[0]
-    recipe = _within(gamma, answers, lambda at: matrix(_shrunk(point.matrix, at / gamma).tolist(), point.reports))
+    recipe = _within(
+        gamma, answers, lambda at: matrix(_weakened_channel(point.matrix, at / gamma).tolist(), point.reports)
+    )
     values = None if numbers is None else tuple(map(float, numbers))
-    exact = _measured("exact", recipe, answers, values, explained=False)
+    exact = _measured_choice("exact", recipe, answers, values, explained=False)
     others = _choices(answers, float(gamma), "shares", values)
 
     def error(choice: ChannelChoice) -> float:
@@ -200,7 +202,7 @@ def choose_for_numbers(
     return QuestionChoices("shares", gamma, (exact, *sorted(others, key=error)))
 
 
-def _shrunk(chances: Array, share: float) -> Array:
+def _weakened_channel(chances: Array, share: float) -> Array:
     """The channel mixed with a little of one that says nothing."""
     sent = chances.mean(axis=1, keepdims=True)
     return share * chances + (1 - share) * sent
@@ -210,33 +212,35 @@ def _shrunk(chances: Array, share: float) -> Array:
 def _choices(
     answers: int, gamma: float, purpose: Purpose, numbers: tuple[float, ...] | None
 ) -> tuple[ChannelChoice, ...]:
-    return tuple(_made(answers, gamma, purpose, numbers))
+    return tuple(_offered_channels(answers, gamma, purpose, numbers))
 
 
-def _made(answers: int, gamma: float, purpose: Purpose, numbers: tuple[float, ...] | None) -> Iterator[ChannelChoice]:
+def _offered_channels(
+    answers: int, gamma: float, purpose: Purpose, numbers: tuple[float, ...] | None
+) -> Iterator[ChannelChoice]:
     """Channels from the simplest to understand to the hardest."""
-    yield _measured("gamma-diagonal", gamma_diagonal(gamma), answers, numbers)
+    yield _measured_choice("gamma-diagonal", gamma_diagonal(gamma), answers, numbers)
     best = _best_subset(answers, gamma)
     if best is not None:
         size, recipe = best
-        yield _measured(f"subsets of {size}", recipe, answers, numbers)
+        yield _measured_choice(f"subsets of {size}", recipe, answers, numbers)
     if numbers is not None and 3 <= answers <= MOST_THRESHOLDS and _are_rising(numbers):
         gaps = np.diff(numbers)
         even = np.ptp(gaps) <= 1e-9 * gaps.max()
         recipe = threshold(gamma) if even else threshold(gamma, [float(gap) for gap in gaps])
-        yield _measured("thresholds", recipe, answers, numbers)
+        yield _measured_choice("thresholds", recipe, answers, numbers)
     if answers > 2:
-        yield _measured("Hadamard response", hadamard(gamma), answers, numbers)
-        yield _measured("local hashing", local_hashing(gamma), answers, numbers)
+        yield _measured_choice("Hadamard response", hadamard(gamma), answers, numbers)
+        yield _measured_choice("local hashing", local_hashing(gamma), answers, numbers)
     if numbers is not None and answers > 2:
         recipe = _within(gamma, answers, lambda at: matrix(_two_points(numbers, at), ("low", "high")))
-        yield _measured("two-point", recipe, answers, numbers, explained=False)
+        yield _measured_choice("two-point", recipe, answers, numbers, explained=False)
     if purpose != "shares" and numbers is not None and 2 < answers <= MOST_EXACT:
         recipe = _exact_recipe(answers, gamma, purpose, numbers)
-        yield _measured("exact", recipe, answers, numbers, explained=purpose == "both")
+        yield _measured_choice("exact", recipe, answers, numbers, explained=purpose == "both")
 
 
-def _measured(
+def _measured_choice(
     name: str, recipe: Recipe, answers: int, numbers: tuple[float, ...] | None, *, explained: bool = True
 ) -> ChannelChoice:
     channel = recipe.build((answers,))
@@ -303,8 +307,8 @@ def _exact_recipe(answers: int, gamma: float, purpose: Purpose, numbers: tuple[f
     above = sent > np.sqrt(sent.min(axis=1) * sent.max(axis=1))[:, None]
     order = np.lexsort(np.vstack([above.T, above.sum(axis=1)]))
     above, weights = above[order], sent.min(axis=1)[order]
-    reports = tuple(_favoured(row, numbers) for row in above)
-    return _within(gamma, answers, lambda at: matrix(_mixed_rows(np.where(above, at, 1.0), weights).tolist(), reports))
+    reports = tuple(_favoured_answers(row, numbers) for row in above)
+    return _within(gamma, answers, lambda at: matrix(_mix_rows(np.where(above, at, 1.0), weights).tolist(), reports))
 
 
 def _within(gamma: float, answers: int, make: Callable[[float], Recipe]) -> Recipe:
@@ -315,7 +319,7 @@ def _within(gamma: float, answers: int, make: Callable[[float], Recipe]) -> Reci
     return recipe
 
 
-def _mixed_rows(rows: Array, weights: Array) -> Array:
+def _mix_rows(rows: Array, weights: Array) -> Array:
     """The rows, mixed by nearly these weights so that every column sums to one; rounded where that leaves a choice."""
     mixed = weights.round(DECIMALS)
     for _ in range(2):
@@ -324,7 +328,7 @@ def _mixed_rows(rows: Array, weights: Array) -> Array:
     return mixed[:, None] * rows
 
 
-def _favoured(row: NDArray[np.bool_], numbers: Sequence[float]) -> str:
+def _favoured_answers(row: NDArray[np.bool_], numbers: Sequence[float]) -> str:
     """The favoured answers, runs by their ends: "0 to 2, 6"."""
     places = np.flatnonzero(row)
     runs = np.split(places, np.flatnonzero(np.diff(places) > 1) + 1)

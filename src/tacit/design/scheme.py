@@ -113,11 +113,11 @@ def design_scheme(
     (19.0, 4.359)
     """
     named = [*([public] if isinstance(public, str) else public), *(name for group in groups or () for name in group)]
-    schema, prior = _asked(schema, prior, named)
+    schema, prior = _schema_and_prior(schema, prior, named)
     parts = checked_groups(schema, groups, public)
     bound = demanded_gamma(theta=theta, gamma=gamma, epsilon=epsilon, rho1=rho1, rho2=rho2)
     if theta is not None:
-        scheme, demand = _flipped(schema, parts, theta), f"theta = {theta:g} for each group"
+        scheme, demand = _flip_scheme(schema, parts, theta), f"theta = {theta:g} for each group"
     else:
         scheme = _within(schema, parts, bound, per_group=per_group)
         demand = _bound_in_words(scheme, bound, per_group=per_group)
@@ -126,7 +126,7 @@ def design_scheme(
     return SchemeDesign(scheme, demand, measure(scheme, prior, respondents), better)
 
 
-def _asked(schema: Schema | Any, prior: Any, named: Sequence[str]) -> tuple[Schema, Any]:
+def _schema_and_prior(schema: Schema | Any, prior: Any, named: Sequence[str]) -> tuple[Schema, Any]:
     """The schema, and what the measures assume: a table of truths tells both."""
     if isinstance(schema, Schema):
         return schema, prior
@@ -214,7 +214,7 @@ def _checked_bound(gamma: float, demand: str) -> float:
     return gamma
 
 
-def _flipped(schema: Schema, parts: Groups, theta: float) -> Scheme:
+def _flip_scheme(schema: Schema, parts: Groups, theta: float) -> Scheme:
     for name in (name for part in parts for name in part):
         if schema[name].size != 2:
             raise InvalidInput(

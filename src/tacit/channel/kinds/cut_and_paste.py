@@ -86,9 +86,9 @@ class CutAndPasteChannel(OneHotLaw):
             return 1.0
         looked = len(self.shape)
         foreign = Fraction(self.coin, ONE) ** looked
-        return ratio(self._entered(looked), self._entered(0) * foreign)
+        return ratio(self._entry_chance(looked), self._entry_chance(0) * foreign)
 
-    def _entered(self, shown: int) -> Fraction:
+    def _entry_chance(self, shown: int) -> Fraction:
         """Chance that these `shown` of the record's items enter, and that none of its others was kept for sure."""
         rho, looked = Fraction(self.coin, ONE), len(self.shape)
         total = Fraction(0)
@@ -101,11 +101,11 @@ class CutAndPasteChannel(OneHotLaw):
 
     def own_items(self, shown: int) -> float:
         """Chance that exactly these `shown` of the record's items (among those looked at) are in the report."""
-        return float(self._entered(shown)) * (1 - self.background) ** (len(self.shape) - shown)
+        return float(self._entry_chance(shown)) * (1 - self.background) ** (len(self.shape) - shown)
 
     def answer_amplification(self, axis: int) -> float:
         # Of two records that differ in one answer, one shares an item more with a report that shows just that one.
-        own, rho = [self._entered(shown) for shown in range(len(self.shape) + 1)], Fraction(self.coin, ONE)
+        own, rho = [self._entry_chance(shown) for shown in range(len(self.shape) + 1)], Fraction(self.coin, ONE)
         if rho == 1:
             return 1.0
         return max(ratio(max(more, fewer * rho), min(more, fewer * rho)) for fewer, more in itertools.pairwise(own))

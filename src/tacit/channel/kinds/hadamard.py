@@ -119,7 +119,7 @@ class HadamardChannel(Channel):
         shared = columns[0].astype(np.int64)[:, None] & np.arange(1, self.size + 1)
         return np.where(_is_odd(shared), -1.0, 1.0)
 
-    def _transformed(self, truths: Array) -> Array:
+    def _transform(self, truths: Array) -> Array:
         """``H^T x`` for weights of the answers, along the first axis."""
         padded = np.zeros((self.numbers, truths.shape[1]))
         padded[1 : self.size + 1] = truths
@@ -134,7 +134,7 @@ class HadamardChannel(Channel):
 
     def apply(self, truth: Array) -> Array:
         x = flat(truth, len(self.shape))
-        shares = (x.sum(axis=0) + self.tilt * self._transformed(x)) / self.numbers
+        shares = (x.sum(axis=0) + self.tilt * self._transform(x)) / self.numbers
         return shares.reshape(self.tally_shape + truth.shape[len(self.shape) :])
 
     def adjoint(self, weights: Array) -> Array:
@@ -160,7 +160,7 @@ class HadamardChannel(Channel):
         return p.reshape(self.shape + tally.shape[1:])
 
     def solve_adjoint(self, weights: Array, guess: Array | None = None) -> Array:
-        y = self._transformed(flat(weights, len(self.shape))) / self._checked_tilt()
+        y = self._transform(flat(weights, len(self.shape))) / self._checked_tilt()
         return y.reshape(self.tally_shape + weights.shape[len(self.shape) :])
 
     def solve_squares(self, tally: Array, guess: Array | None = None) -> Array:
@@ -193,7 +193,7 @@ class HadamardChannel(Channel):
     def figures(self, prior: Array) -> Figures:
         """Without a matrix: sums over the answers are Walsh transforms of the prior and of its square."""
         p, tilt = prior.reshape(-1), self.tilt
-        of_prior, of_squares = self._transformed(np.stack([p, p**2], axis=1)).T
+        of_prior, of_squares = self._transform(np.stack([p, p**2], axis=1)).T
         seen = 1 + tilt * of_prior  # K times the chance of each report
         squares = (1 + tilt**2) * (p @ p) + 2 * tilt * of_squares
         inside, outside = self._likeliest(p)
@@ -232,7 +232,7 @@ class HadamardChannel(Channel):
             return UNKNOWN
         shown = grid(self.shape)[axis][:, None] == np.arange(self.shape[axis])
         parts = prior.reshape(-1)[:, None] * shown
-        joint = (parts.sum(axis=0) + self.tilt * self._transformed(parts)) / self.numbers  # [report, answer]
+        joint = (parts.sum(axis=0) + self.tilt * self._transform(parts)) / self.numbers  # [report, answer]
         seen = joint.sum(axis=1)
         possible = seen > 0
         return Figures(
@@ -260,7 +260,7 @@ class SummedHadamard(Summed):
     def left_inverse(self, guess: Array | None = None) -> Array:
         return self._contributions(slice(None)).T
 
-    def _seen(self, tally: Array, guess: Array | None) -> tuple[Array, Array]:
+    def _reports_and_contributions(self, tally: Array, guess: Array | None) -> tuple[Array, Array]:
         return self.left_inverse(), flat(tally, 1)
 
     def solve_squares(self, tally: Array, guess: Array | None = None) -> Array:

@@ -148,7 +148,7 @@ class HashingChannel(HoldingLaw):
         pairs[same, same] = flat(self.solve_squares(tally, guess), len(self.shape)).reshape(-1, *tally.shape[1:])
         return pairs
 
-    def _seen(self, tally: Array, guess: Array | None) -> tuple[Array, Array]:
+    def _reports_and_contributions(self, tally: Array, guess: Array | None) -> tuple[Array, Array]:
         """Of all reports, or of every bucket under seeds that stand for all seeds.
 
         Three answers do not fall into buckets independently under this hash: neighbours share one more often. So sums of
