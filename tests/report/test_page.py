@@ -109,3 +109,9 @@ def test_a_page_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="cannot be made"):
         write(tmp_path / "file" / "report.html", "t", "i", [])
     assert write(tmp_path / "new" / "report.html", "t", "i", []).read_text().startswith("<!doctype html>")
+
+
+def test_a_table_of_sentences_names_each_cell_for_a_narrow_screen():
+    rendered = WrittenTable(("what", "<here>"), [("loss", "a & b")], is_sentences=True).render()
+    assert '<td data-name="&lt;here&gt;">a &amp; b</td>' in rendered
+    assert "scroll" not in rendered

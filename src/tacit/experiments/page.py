@@ -24,7 +24,11 @@ def write_study(result: StudyResult, folder: Path) -> Path:
 
 def _chapters(result: StudyResult) -> list[Chapter]:
     rows = [(row.what, row.published or "-", row.ours, row.verdict) for row in result.comparisons]
-    chapters = [Chapter("Published and found", (WrittenTable(("what", "published", "here", "verdict"), rows),))]
+    chapters = [
+        Chapter(
+            "Published and found", (WrittenTable(("what", "published", "here", "verdict"), rows, is_sentences=True),)
+        )
+    ]
     if result.plots:
         chapters.append(Chapter("Pictures", tuple(Picture(plot.figure, plot.description) for plot in result.plots)))
     for table in result.tables:

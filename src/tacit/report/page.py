@@ -38,6 +38,14 @@ table { border-collapse: collapse; font-size: .92em; }
 th, td { padding: .3rem .8rem; text-align: right; border-bottom: 1px solid var(--line); white-space: nowrap; }
 th:first-child, td:first-child { text-align: left; } th { color: var(--soft); font-weight: 600; white-space: normal; }
 th.words, td.words { text-align: left; } td.text { text-align: left; white-space: normal; min-width: 11rem; }
+/* Sentences fill the width, and on a phone each row is a paragraph for each column under its name. */
+table.sentences { width: 100%; }
+.sentences th, .sentences td { text-align: left; white-space: normal; min-width: 0; vertical-align: top; }
+@media (max-width: 40rem) {
+  .sentences thead { display: none; } .sentences tr { display: block; border-bottom: 1px solid var(--line); padding: .5rem 0; }
+  .sentences td { display: block; border: 0; padding: .1rem 0; } .sentences td:first-child { font-weight: 600; }
+  .sentences td + td::before { content: attr(data-name) ": "; color: var(--soft); }
+}
 figure { margin: 1.2rem 0; }
 figure svg { max-width: min(100%, 36rem); height: auto; } figcaption, .note { color: var(--soft); font-size: .92em; }
 .warning { border-left: 4px solid #c9510c; padding-left: 1rem; } nav li { margin: .1rem 0; } a { color: var(--mark); }
@@ -84,8 +92,11 @@ class WrittenTable:
     columns: Sequence[str]
     rows: Sequence[Sequence[object]]
     caption: str = ""
+    is_sentences: bool = False
 
     def render(self) -> str:
+        if self.is_sentences:
+            return self._sentences()
         # The first column always starts on the left.
         are_words = [at > 0 and _are_words([str(row[at]) for row in self.rows]) for at in range(len(self.columns))]
         head = "".join(
@@ -99,6 +110,16 @@ class WrittenTable:
         caption = f"<caption>{html.escape(self.caption)}</caption>" if self.caption else ""
         table = f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
         return f'<div class="scroll" role="region" tabindex="0" aria-label="Table, scrolls sideways">{table}</div>'
+
+    def _sentences(self) -> str:
+        names = [html.escape(name) for name in self.columns]
+        rows = (
+            "".join(f'<td data-name="{n}">{html.escape(str(value))}</td>' for n, value in zip(names, row, strict=True))
+            for row in self.rows
+        )
+        head = "".join(f'<th scope="col">{name}</th>' for name in names)
+        body = "".join(f"<tr>{row}</tr>" for row in rows)
+        return f'<table class="sentences"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
 
 
 LONG = 30  # characters, above which a cell wraps
