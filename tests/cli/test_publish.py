@@ -188,7 +188,8 @@ def test_a_database_table_is_published_and_checked(stored, table, tmp_path, monk
     assert ours.code == 0, ours.err
     (tmp_path / "apart").mkdir()  # beside each other the second would say that the same columns were released before
     theirs = tacit("publish", table, *wishes, "--out", tmp_path / "apart" / "theirs.csv")
-    assert ours.json | {"out": ""} == theirs.json | {"out": ""}
+    elsewhere = {"out": "", "nwp_of_file": None, "read_columns": []}  # a database cuts its numbers itself
+    assert ours.json | elsewhere == theirs.json | elsewhere
     beside = stored.replace("table=people", "table=hidden")
     monkeypatch.chdir(tmp_path)  # where the private manifest of a table goes
     words = tacit("publish", stored, *wishes[:-1], "--out", beside)
