@@ -29,6 +29,23 @@ def drawn(scheme: Scheme, shares: np.ndarray, n: int, rng: np.random.Generator) 
     return tacit.disguise(Dataset.from_arrow(data, schema=scheme.schema), scheme, seed=int(rng.integers(1 << 40)))
 
 
+def test_a_mean_is_asked_for_by_name() -> None:
+    data = {"stress": ["0", "1", "1", "4", "2", "3"], "sex": ["f", "f", "f", "m", "m", "m"]}
+    reports = Reports.from_arrow(data, Scheme.of([scale(5), SEX]))
+    asked = tacit.estimate(reports, mean="stress", by="sex", sampling="respondents")
+    table = tacit.estimate(reports, ["sex", "stress"], sampling="respondents").mean("stress")
+    assert list(asked.rows()) == list(table.rows())
+    doubled = {str(number): 2.0 * number for number in range(5)}
+    assert tacit.estimate(reports, mean="stress", values=doubled).means.item() == pytest.approx(22 / 6)
+    for wrong, message in (
+        ({"mean": "stress", "attributes": "sex"}, "one of the two"),
+        ({}, "one of the two"),
+        ({"attributes": "sex", "by": "stress"}, "belong to a mean"),
+    ):
+        with pytest.raises(InvalidInput, match=message):
+            tacit.estimate(reports, **wrong)
+
+
 def skewed(answers: int) -> np.ndarray:
     return 0.5 ** np.arange(answers) / (0.5 ** np.arange(answers)).sum()
 

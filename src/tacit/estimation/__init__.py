@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -49,6 +49,9 @@ from tacit.estimation.sampled_sources import (
 )
 from tacit.estimation.simplex import projected
 from tacit.schema import Attribute, Schema
+
+if TYPE_CHECKING:
+    from tacit.estimation.numbers import MeanEstimate
 
 __all__ = [
     "Interval",
@@ -87,19 +90,34 @@ def estimate(
     max_steps: int = ...,
     sample: Sample | Sequence[Sample] | None = ...,
 ) -> list[TableEstimate]: ...
+@overload
+def estimate(
+    reports: Several,
+    *,
+    mean: str,
+    by: str | Sequence[str] = ...,
+    values: Mapping[str, float] | None = ...,
+    method: Method = ...,
+    sampling: Sampling = ...,
+    max_steps: int = ...,
+    sample: Sample | Sequence[Sample] | None = ...,
+) -> MeanEstimate: ...
 @names_homes(
     dict.fromkeys(("weights", "strata", "clusters"), "sample=tacit.SampleDesign.of(n, weights=..., clusters=...)")
 )
 def estimate(
     reports: Several,
-    attributes: Any,
+    attributes: Any = None,
     *,
+    mean: str | None = None,
+    by: str | Sequence[str] = (),
+    values: Mapping[str, float] | None = None,
     method: Method = "inversion",
     sampling: Sampling = "population",
     max_steps: int = MAX_STEPS,
     sample: Sample | Sequence[Sample] | None = None,
-) -> TableEstimate | ShareEstimate | list[TableEstimate] | list[ShareEstimate]:
-    """What is true of the people behind the reports: a table, the share with given answers, or several of either.
+) -> TableEstimate | ShareEstimate | MeanEstimate | list[TableEstimate] | list[ShareEstimate]:
+    """What is true of the people behind the reports: a table, the share with given answers, several of either, or a mean.
 
     Parameters
     ----------
@@ -109,6 +127,9 @@ def estimate(
         Names of attributes ask for their joint distribution, with axes in this order; ``{"smokes": "yes", "age": ["young",
         "old"]}`` asks for the share of people to whom every given answer applies, of however many attributes. A list of lists
         of names asks for several tables, a list of mappings for several shares: the reports are gone through once.
+    mean : str, optional
+        Instead of `attributes`: the attribute whose mean is asked for, within each answer of `by`; its answers are numbers, or
+        `values` gives each of them one.
     method : {"inversion", "likelihood"}
         The unbiased estimate, or the most likely distribution.
     sampling : {"population", "respondents"}
@@ -121,9 +142,9 @@ def estimate(
 
     Returns
     -------
-    TableEstimate or ShareEstimate
-        Shares, standard errors and intervals within [0, 1]; of a table also shares within groups, differences and tests. A
-        list of them, in the order asked for, where several are asked for.
+    TableEstimate, ShareEstimate or MeanEstimate
+        Shares within [0, 1] or means, with standard errors and intervals; of a table also shares within groups, differences
+        and tests. A list of them, in the order asked for, where several are asked for.
 
     Raises
     ------
@@ -148,6 +169,14 @@ def estimate(
     >>> [table.names for table in tacit.estimate(reports, [["smokes"]])]
     [('smokes',)]
     """
+    if (mean is None) == (attributes is None):
+        raise InvalidInput("Ask for attributes=['smokes', 'age'] (shares) or for mean='hours', one of the two.")
+    if mean is not None:
+        groups = [by] if isinstance(by, str) else list(by)
+        (table,) = _tables(reports, [[*groups, mean]], method, sampling, max_steps, sample)
+        return table.mean(mean, values)
+    if by or values is not None:
+        raise InvalidInput("`by` and `values` belong to a mean. Shares within groups are estimate(...).given('sex').")
     each, is_single = _each_wanted(attributes)
     if any(isinstance(wanted, Mapping) for wanted in each):
         if not all(isinstance(wanted, Mapping) for wanted in each):
