@@ -16,7 +16,7 @@ from typing import Any
 
 from tacit.attacks.caveats import attack_warnings
 from tacit.attacks.result import AttackResult, CoinShare, Share, Shares, Stability
-from tacit.attacks.score import Batch, GuessTarget, batches_of, batches_with, scored, with_blind
+from tacit.attacks.score import Batch, GuessTarget, batches_of, batches_with, score_guesses, with_blind
 from tacit.channel.scheme import Scheme
 from tacit.count.sources import ReportSource
 from tacit.errors import InvalidInput
@@ -87,16 +87,16 @@ def attack(
     0.8
     """
     scheme = _scheme(reports)
-    _checked(reports, components)
-    clear = None if truth is None else _aligned(truth, reports)
+    _check_arguments(reports, components)
+    clear = None if truth is None else _truth_in_report_order(truth, reports)
     guessed = _guessed_attributes(scheme, known, clear)
     model = joint or fit_joint(reports, classes=components, seed=seed, on_share=lambda share: on_share(0.8 * share))
     target = GuessTarget(model.schema, guessed, tuple(known))
-    expected, counted = scored(model.model, _batches(reports, clear, target), target)
+    expected, counted = score_guesses(model.model, _batches(reports, clear, target), target)
     if clear is not None and counted is not None:
         expected, counted = (with_blind(shares, clear, target, scheme.public_names) for shares in (expected, counted))
-        counted = counted.floored()
-    expected = expected.floored()
+        counted = counted.with_floor()
+    expected = expected.with_floor()
     stability = _stability(model, expected, reports, clear, target)
     on_share(1.0)
     warnings = attack_warnings(scheme, known, model.n_reports, expected=expected, counted=counted, stability=stability)
@@ -113,7 +113,7 @@ def _scheme(reports: ReportSource) -> Scheme:
     return scheme
 
 
-def _checked(reports: ReportSource, components: int) -> None:
+def _check_arguments(reports: ReportSource, components: int) -> None:
     if not getattr(reports, "n_reports", 1):
         raise InvalidInput("There are no reports to attack.")
     if components < 1:
@@ -129,14 +129,18 @@ def _batches(reports: ReportSource, truth: Table | None, target: GuessTarget) ->
 def _stability(
     joint: JointModel, expected: Shares, reports: ReportSource, truth: Table | None, target: GuessTarget
 ) -> Stability:
-    """What the next best models expect on some of the reports, where they fit about as well."""
-    others = [one for one in joint.candidates[1:] if one.behind <= max(ABOUT_AS_WELL, one.behind_error)]
+    """What the next best models expect on some of the reports, if they fit about as well as the best."""
+    others = [
+        candidate
+        for candidate in joint.candidates[1:]
+        if candidate.behind <= max(ABOUT_AS_WELL, candidate.behind_error)
+    ]
     records, answers = [expected.records.with_reports], [expected.answers.with_reports]
     models = [joint.what]
     for other in others[: COMPARED_MODELS - 1]:
-        other_expected, _ = scored(other.model, _some(_batches(reports, truth, target)), target)
+        other_expected, _ = score_guesses(other.model, _some(_batches(reports, truth, target)), target)
         models.append(other.what)
-        # A guesser with this model may leave the reports aside too.
+        # A guesser with this model may ignore the reports too.
         records.append(max(other_expected.records.with_reports, expected.records.without_reports))
         answers.append(max(other_expected.answers.with_reports, expected.answers.without_reports))
     return Stability(tuple(models), (min(records), max(records)), (min(answers), max(answers)))
@@ -147,12 +151,12 @@ def _some(batches: Iterator[Batch]) -> Iterator[Batch]:
     rows = 0
     for batch in batches:
         yield batch
-        rows += batch.part.n_rows
+        rows += batch.reports.n_rows
         if rows >= COMPARED_ROWS:
             return
 
 
-def _aligned(truth: HoldsTable | Table | Any, reports: ReportSource) -> Table:
+def _truth_in_report_order(truth: HoldsTable | Table | Any, reports: ReportSource) -> Table:
     """The true records, in the order of the reports and with the scheme's attributes."""
     if not isinstance(reports, Reports):
         raise InvalidInput(

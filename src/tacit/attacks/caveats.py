@@ -43,7 +43,7 @@ def attack_warnings(
     stability: Stability,
 ) -> tuple[str, ...]:
     """Every sentence that applies, the gravest first."""
-    sentences = list(_revealed(scheme, expected if counted is None else counted))
+    sentences = list(_weak_disguise(scheme, expected if counted is None else counted))
     sentences += _shared_groups(scheme, known)
     sentences += _mirror_images(scheme, known, n_reports)
     sentences += _unsure(expected, counted, stability)
@@ -57,7 +57,7 @@ def attack_warnings(
     return tuple(dict.fromkeys(sentences))
 
 
-def _revealed(scheme: Scheme, shares: Shares) -> Iterator[str]:
+def _weak_disguise(scheme: Scheme, shares: Shares) -> Iterator[str]:
     records, coins = shares.records, shares.coins
     if records.with_reports >= NEARLY_ALL and not scheme.is_identity:
         yield (
@@ -90,15 +90,18 @@ def _shared_groups(scheme: Scheme, known: Sequence[str]) -> Iterator[str]:
     for group in (group for questionnaire in scheme.questionnaires for group in questionnaire.groups):
         if len(group.names) < 2 or not _looks_like_records(group):
             continue
-        told = [name for name in group.names if name in known]
+        known_names = [name for name in group.names if name in known]
         likely = [name for name in group.names if name.lower() in EASILY_KNOWN and name not in known]
-        others = [name for name in group.names if name not in told]
-        if told and others:
-            yield f"{_listed(told)}, known to the guesser, {_share(told)} a group with {_listed(others)}: {_hint(group)}"
+        others = [name for name in group.names if name not in known_names]
+        if known_names and others:
+            yield (
+                f"{_name_list(known_names)}, known to the guesser, {_share(known_names)} a group with "
+                f"{_name_list(others)}: {_hint(group)}"
+            )
         elif likely and len(likely) < len(group.names):
             others = [name for name in group.names if name not in likely]
             yield (
-                f"{_listed(likely)} may easily be known of a person and {_share(likely)} a group with {_listed(others)}: "
+                f"{_name_list(likely)} may easily be known of a person and {_share(likely)} a group with {_name_list(others)}: "
                 f"{_hint(group)} Put what others know into another group."
             )
 
@@ -114,15 +117,15 @@ def _mirror_images(scheme: Scheme, known: Sequence[str], n_reports: int) -> Iter
             apart = abs(2 * right - 1) * math.sqrt(people)
             if apart < DECIDED:
                 yield (
-                    f"{_listed(group.names)}: which of a record and its opposite is the true one is decided by only "
+                    f"{_name_list(group.names)}: which of a record and its opposite is the true one is decided by only "
                     f"{apart:.1f} standard errors, so the guesser may have all of them reversed; nearly everything but this "
                     "one bit is revealed all the same."
                 )
 
 
 def _looks_like_records(group: Group) -> bool:
-    shown = [(column.shows, column.answers) for column in group.report_attributes]
-    return shown == [("one", attribute.answers) for attribute in group.attributes]
+    report_forms = [(column.shows, column.answers) for column in group.report_attributes]
+    return report_forms == [("one", attribute.answers) for attribute in group.attributes]
 
 
 def _hint(group: Group) -> str:
@@ -134,7 +137,7 @@ def _hint(group: Group) -> str:
     )
 
 
-def _listed(names: Sequence[str]) -> str:
+def _name_list(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 

@@ -20,8 +20,8 @@ class Share:
     with_reports: float
     without_reports: float
 
-    def floored(self) -> Share:
-        """The share of who may leave the reports aside: never below that without them."""
+    def with_floor(self) -> Share:
+        """The share of a guesser who may ignore the reports: never below the share without them."""
         return Share(max(self.with_reports, self.without_reports), self.without_reports)
 
 
@@ -70,13 +70,13 @@ class Shares:
             float(np.mean([share.without_reports for share in shares])),
         )
 
-    def floored(self) -> Shares:
-        """The shares of who may leave the reports aside."""
+    def with_floor(self) -> Shares:
+        """The shares of a guesser who may ignore the reports: none is below the share without them."""
         return Shares(
-            None if self.coins is None else self.coins.floored(),
-            self.records.floored(),
-            {name: share.floored() for name, share in self.per_attribute.items()},
-            tuple(CoinShare(one.attributes, one.questionnaire, one.share.floored()) for one in self.groups),
+            None if self.coins is None else self.coins.with_floor(),
+            self.records.with_floor(),
+            {name: share.with_floor() for name, share in self.per_attribute.items()},
+            tuple(CoinShare(group.attributes, group.questionnaire, group.share.with_floor()) for group in self.groups),
         )
 
     def to_document(self) -> dict[str, Any]:
@@ -123,8 +123,8 @@ class AttackResult(Told):
 
     `expected` is what the guesser expects, by the posteriors under the fitted model; `counted` is what is right, where
     the truth was at hand. `coins`, `records`, `answers`, `per_attribute` and `groups` are those of `counted` where there
-    are any, else those of `expected`; `basis` says which. No share is below that without the reports: who guesses may
-    leave them aside.
+    are any, else those of `expected`; `basis` says which. No share is below that without the reports: the guesser may
+    ignore them.
     """
 
     expected: Shares
@@ -185,19 +185,21 @@ class AttackResult(Told):
         return "\n".join(lines)
 
     def __repr__(self) -> str:
-        own = self.answers
-        return f"<AttackResult: single answers guessed right {own.with_reports:.1%}, without {own.without_reports:.1%}>"
+        answers = self.answers
+        return f"<AttackResult: single answers guessed right {answers.with_reports:.1%}, without {answers.without_reports:.1%}>"
 
     def rows(self) -> list[tuple[Any, ...]]:
         """What is guessed, the share expected, the share counted where there is one, and the share without reports."""
         made: list[tuple[Any, ...]] = []
         both = [self.expected] if self.counted is None else [self.expected, self.counted]
         if self.expected.coins is not None:
-            made.append(_row("coins: does it tell the truth?", [one.coins for one in both if one.coins is not None]))
-        made.append(_row("whole records", [one.records for one in both]))
-        made.append(_row("single answers", [one.answers for one in both]))
+            made.append(
+                _row("coins: does it tell the truth?", [shares.coins for shares in both if shares.coins is not None])
+            )
+        made.append(_row("whole records", [shares.records for shares in both]))
+        made.append(_row("single answers", [shares.answers for shares in both]))
         for name in self.per_attribute:
-            made.append(_row(f"  {name}", [one.per_attribute[name] for one in both]))
+            made.append(_row(f"  {name}", [shares.per_attribute[name] for shares in both]))
         return made
 
 

@@ -32,9 +32,9 @@ BATCH_ROWS = 1 << 13
 class Batch:
     """Distinct reports (and truths, where they are at hand) with what the guesser knows of the people anyway."""
 
-    part: WholeReports
-    known: Known
-    anyway: Known  # public and known answers, for who does not look at the rest of the report
+    reports: WholeReports
+    known_answers: Known
+    anyway: Known  # public and known answers, for a guesser who does not look at the rest of the report
     truth: list[NDArray[np.intp]] | None
 
 
@@ -51,11 +51,11 @@ class RightSoFar:
 
 @dataclass(frozen=True)
 class GuessTarget:
-    """What is guessed: the scheme's attributes, those that are private and not known, and those known."""
+    """What is guessed: the scheme's attributes, the private ones to guess, and those the guesser knows."""
 
     schema: Schema
     guessed: tuple[str, ...]
-    known: tuple[str, ...]
+    known_names: tuple[str, ...]
 
     def place(self, name: str) -> int:
         return self.schema.names.index(name)
@@ -88,19 +88,21 @@ def batches_with(reports: Reports, truth: Table, target: GuessTarget) -> Iterato
 def _batch(
     questionnaire: Questionnaire, table: Table, counts: Array, truth: Table | None, target: GuessTarget
 ) -> Batch:
-    part = laid_out(questionnaire, target.schema, table, counts)
+    reports = laid_out(questionnaire, target.schema, table, counts)
     record = None if truth is None else [truth[name].astype(np.intp) for name in target.schema.names]
-    known = {} if record is None else {target.place(name): record[target.place(name)] for name in target.known}
+    known_answers = (
+        {} if record is None else {target.place(name): record[target.place(name)] for name in target.known_names}
+    )
     public = {target.place(a.name): table[a.name].astype(np.intp) for a in questionnaire.public}
-    return Batch(part, known, {**public, **known}, record)
+    return Batch(reports, known_answers, {**public, **known_answers}, record)
 
 
-def scored(model: RecordModel, batches: Iterator[Batch], target: GuessTarget) -> tuple[Shares, Shares | None]:
-    """The shares that the guesser expects, and those that are counted where batches hold the truth."""
+def score_guesses(model: RecordModel, batches: Iterator[Batch], target: GuessTarget) -> tuple[Shares, Shares | None]:
+    """The shares that the guesser expects, and the shares that were right if the batches hold the truth."""
     expected, counted = RightSoFar(), RightSoFar()
     for batch in batches:
         shape = target.schema.shape()
-        seen = guesses(model, batch.part, shape, batch.known)
+        seen = guesses(model, batch.reports, shape, batch.known_answers)
         blind = _blind_guesses(model, batch, shape)
         _add(expected, seen, blind, batch, None, target)
         if batch.truth is not None:
@@ -109,17 +111,17 @@ def scored(model: RecordModel, batches: Iterator[Batch], target: GuessTarget) ->
 
 
 def _blind_guesses(model: RecordModel, batch: Batch, shape: tuple[int, ...]) -> Guesses:
-    """What is guessed of people whose reports were not looked at, once for each combination of what is known anyway."""
+    """Guesses without the reports, computed once for each combination of the public and known answers."""
     if not batch.anyway:
-        nobody = unseen(batch.part.questionnaire, batch.part.table.rows(slice(0, 1)), np.ones(1))
-        return _repeated(guesses(model, nobody, shape), np.zeros(batch.part.n_rows, dtype=np.intp))
+        nobody = unseen(batch.reports.questionnaire, batch.reports.table.rows(slice(0, 1)), np.ones(1))
+        return _repeat_rows(guesses(model, nobody, shape), np.zeros(batch.reports.n_rows, dtype=np.intp))
     first, kind = distinct(list(batch.anyway.values()))
-    people = unseen(batch.part.questionnaire, batch.part.table.rows(first), np.ones(len(first)))
-    known = {j: codes[first] for j, codes in batch.anyway.items()}
-    return _repeated(guesses(model, people, shape, known), kind)
+    people = unseen(batch.reports.questionnaire, batch.reports.table.rows(first), np.ones(len(first)))
+    known_answers = {j: codes[first] for j, codes in batch.anyway.items()}
+    return _repeat_rows(guesses(model, people, shape, known_answers), kind)
 
 
-def _repeated(guesses: Guesses, kind: NDArray[np.intp]) -> Guesses:
+def _repeat_rows(guesses: Guesses, kind: NDArray[np.intp]) -> Guesses:
     return Guesses(
         tuple(codes[kind] for codes in guesses.answers),
         tuple(right[kind] for right in guesses.answers_right),
@@ -137,19 +139,19 @@ def _add(
     truth: list[NDArray[np.intp]] | None,
     target: GuessTarget,
 ) -> None:
-    counts = batch.part.counts
+    counts = batch.reports.counts
     right.people += counts.sum()
     for side, made in enumerate((seen, blind)):
         right.records[side] += counts @ _record_right(made, truth, target.places)
         for name in target.guessed:
             j = target.place(name)
-            own = made.answers_right[j] if truth is None else (made.answers[j] == truth[j]).astype(np.float64)
-            right.answers[name][side] += counts @ own
-    told = [None] * len(seen.coins) if truth is None else coins_told(batch.part, truth)
-    for coin, happened in zip(seen.coins, told, strict=True):
+            hits = made.answers_right[j] if truth is None else (made.answers[j] == truth[j]).astype(np.float64)
+            right.answers[name][side] += counts @ hits
+    outcomes = [None] * len(seen.coins) if truth is None else coin_outcomes(batch.reports, truth)
+    for coin, happened in zip(seen.coins, outcomes, strict=True):
         chance = coin.shows if happened is None else happened.astype(np.float64)
         correct = np.where(coin.shows > 0.5, chance, 1 - chance)
-        place = right.coins[batch.part.questionnaire.name, coin.attributes]
+        place = right.coins[batch.reports.questionnaire.name, coin.attributes]
         place += [counts.sum(), counts @ correct, counts @ chance]
 
 
@@ -162,8 +164,10 @@ def _record_right(guesses: Guesses, truth: list[NDArray[np.intp]] | None, places
 def _shares(right: RightSoFar, target: GuessTarget) -> Shares:
     per_attribute = {name: _share(*(right.answers[name] / right.people)) for name in target.guessed}
     groups = []
-    for (questionnaire, names), (people, correct, told) in right.coins.items():
-        groups.append(CoinShare(names, questionnaire, _share(correct / people, max(told, people - told) / people)))
+    for (questionnaire, names), (people, correct, truthful) in right.coins.items():
+        groups.append(
+            CoinShare(names, questionnaire, _share(correct / people, max(truthful, people - truthful) / people))
+        )
     sizes = np.array([entry[0] for entry in right.coins.values()])
     return Shares.of(_share(*(right.records / right.people)), per_attribute, tuple(groups), sizes)
 
@@ -173,14 +177,14 @@ def _share(seen: float, blind: float) -> Share:
 
 
 def with_blind(shares: Shares, truth: Table, target: GuessTarget, public: Sequence[str]) -> Shares:
-    """The shares beside those of a guesser who never saw a report but knows the population: they depend on it alone."""
-    records, answers = blind_shares(truth, target.guessed, [*public, *target.known])
+    """The shares, compared with those of a guesser who knows the population but has never seen a report."""
+    records, answers = blind_shares(truth, target.guessed, [*public, *target.known_names])
     per_attribute = {name: Share(share.with_reports, answers[name]) for name, share in shares.per_attribute.items()}
     return Shares(shares.coins, Share(shares.records.with_reports, records), per_attribute, shares.groups)
 
 
 def blind_shares(truth: Table, guessed: Sequence[str], seen: Sequence[str]) -> tuple[float, dict[str, float]]:
-    """The shares of whole records, and of each answer, guessed right by who knows the population and `seen` answers.
+    """The shares of whole records, and of each answer, guessed right from the population and the `seen` answers.
 
     Depends on the people only, not on how their answers were disguised: the most frequent is guessed, among those with
     the same public and known answers where there are others, else among all. A person's own record is no help.
@@ -191,32 +195,32 @@ def blind_shares(truth: Table, guessed: Sequence[str], seen: Sequence[str]) -> t
 
 
 def _right(codes: Codes, within: Codes) -> float:
-    """The share for whom their own code is the most frequent among the others of their kind; never below that of all."""
+    """Share of people whose code is the most frequent among the others of their kind; at least the largest share of all."""
     counts = np.bincount(codes)
     everybody = float(counts.max()) / len(codes)
     if not within.any():
         return everybody
     first, cell = distinct([within, codes])
-    own = np.bincount(cell).astype(np.float64)
+    cell_counts = np.bincount(cell).astype(np.float64)
     kind = within[first]
     most = np.zeros(int(kind.max()) + 1)
-    np.maximum.at(most, kind, own)
+    np.maximum.at(most, kind, cell_counts)
     alone = np.bincount(within)[kind] == 1
-    # Without oneself one's own answer is one rarer; who has no others of the kind is guessed as anybody.
-    leads = (own - 1 >= _most_of_others(own, kind, most)) & (own > 1)
+    # Leave one out: subtract the person's own answer; if nobody else is of the kind, use the shares of all people.
+    leads = (cell_counts - 1 >= _most_of_others(cell_counts, kind, most)) & (cell_counts > 1)
     right = np.where(alone, codes[first] == counts.argmax(), leads)
-    return max(everybody, float(own @ right) / len(codes))
+    return max(everybody, float(cell_counts @ right) / len(codes))
 
 
-def _most_of_others(own: Array, kind: Codes, most: Array) -> Array:
+def _most_of_others(cell_counts: Array, kind: Codes, most: Array) -> Array:
     """The largest count of another answer of the same kind."""
-    order = np.lexsort((-own, kind))
+    order = np.lexsort((-cell_counts, kind))
     starts = np.flatnonzero(np.diff(kind[order], prepend=-1))
     second = np.zeros(len(most))
     following = starts + 1
     has_second = following < np.append(starts[1:], len(order))
-    second[kind[order[starts]]] = np.where(has_second, own[order[np.minimum(following, len(order) - 1)]], 0.0)
-    leader = np.zeros(len(own), dtype=np.bool_)
+    second[kind[order[starts]]] = np.where(has_second, cell_counts[order[np.minimum(following, len(order) - 1)]], 0.0)
+    leader = np.zeros(len(cell_counts), dtype=np.bool_)
     leader[order[starts]] = True
     return np.where(leader, second[kind], most[kind])
 
@@ -243,13 +247,13 @@ class Guesses:
     coins: tuple[CoinGuess, ...]
 
 
-def guesses(model: RecordModel, part: WholeReports, shape: tuple[int, ...], known: Known | None = None) -> Guesses:
-    """What the best guesser says of each report, who knows some true answers already."""
-    told = part.known(known, shape) if known else part
-    posteriors = model.answers(told)
+def guesses(model: RecordModel, reports: WholeReports, shape: tuple[int, ...], known: Known | None = None) -> Guesses:
+    """The best guesses from each report, by a guesser who already knows the true answers `known`."""
+    informed = reports.known(known, shape) if known else reports
+    posteriors = model.answers(informed)
     answers = [posterior.argmax(axis=1) for posterior in posteriors]
-    logs = model.report_logs(told)
-    record, reached = _likeliest_record(model, told, answers)
+    logs = model.report_logs(informed)
+    record, reached = _likeliest_record(model, informed, answers)
     with np.errstate(invalid="ignore"):
         record_right = np.clip(np.nan_to_num(np.exp(reached - logs)), 0.0, 1.0)
     return Guesses(
@@ -257,20 +261,20 @@ def guesses(model: RecordModel, part: WholeReports, shape: tuple[int, ...], know
         tuple(np.clip(posterior.max(axis=1), 0.0, 1.0) for posterior in posteriors),
         record,
         record_right,
-        tuple(_coins(model, part, told, posteriors, logs)),
+        tuple(_coins(model, reports, informed, posteriors, logs)),
     )
 
 
-def _likeliest_record(model: RecordModel, part: WholeReports, answers: Record) -> tuple[Record, Array]:
+def _likeliest_record(model: RecordModel, reports: WholeReports, answers: Record) -> tuple[Record, Array]:
     """The likeliest of some promising records, and the logarithm of its chance together with the report.
 
     An exact table, and one tree under products, name the likeliest of all; where classes mix, all records cannot be
     tried, so this is a guess that a better guesser may beat.
     """
     best: list[Codes] = [np.asarray(codes).copy() for codes in answers]
-    reached = model.log_chance(best) + log_chance_of(part, best)
-    for candidate in model.candidates(part):
-        logs = model.log_chance(candidate) + log_chance_of(part, candidate)
+    reached = model.log_chance(best) + log_chance_of(reports, best)
+    for candidate in model.candidates(reports):
+        logs = model.log_chance(candidate) + log_chance_of(reports, candidate)
         better = logs > reached
         best = [np.where(better, new, old) for new, old in zip(candidate, best, strict=True)]
         reached = np.where(better, logs, reached)
@@ -278,38 +282,38 @@ def _likeliest_record(model: RecordModel, part: WholeReports, answers: Record) -
 
 
 def _coins(
-    model: RecordModel, part: WholeReports, told: WholeReports, posteriors: Sequence[Array], logs: Array
+    model: RecordModel, reports: WholeReports, informed: WholeReports, posteriors: Sequence[Array], logs: Array
 ) -> Iterator[CoinGuess]:
     """For every group whose reports look like records the chance that the report shows the truth."""
-    for place, group in enumerate(part.questionnaire.groups):
-        members = _shown(group, part.table)
+    for place, group in enumerate(reports.questionnaire.groups):
+        members = _reported_members(group, reports.table)
         if members is None:
             continue
-        reports = part.groups[place]
+        group_reports = reports.groups[place]
         if len(group.names) == 1:
-            own = posteriors[reports.attributes[0]]
-            yield CoinGuess(group.names, np.take_along_axis(own, members, axis=1).sum(axis=1))
+            posterior = posteriors[group_reports.attributes[0]]
+            yield CoinGuess(group.names, np.take_along_axis(posterior, members, axis=1).sum(axis=1))
             continue
-        yield CoinGuess(group.names, np.exp(_log_shown(model, told, place, members) - logs))
+        yield CoinGuess(group.names, np.exp(_log_truth_chance(model, informed, place, members) - logs))
 
 
-def _log_shown(model: RecordModel, part: WholeReports, place: int, members: NDArray[np.int64]) -> Array:
+def _log_truth_chance(model: RecordModel, reports: WholeReports, place: int, members: NDArray[np.int64]) -> Array:
     """Logarithm of the chance of each report together with its group showing the truth."""
-    reports = part.groups[place]
-    law = reports.by_row()
+    group_reports = reports.groups[place]
+    law = group_reports.by_row()
     if members.shape[1] == 1:
         codes = np.unravel_index(members[:, 0], law.shape)
         only = law.restricted(dict(enumerate(codes)))
     else:
-        allowed = np.zeros((part.n_rows, int(np.prod(law.shape))))
+        allowed = np.zeros((reports.n_rows, int(np.prod(law.shape))))
         np.put_along_axis(allowed, members, 1.0, axis=1)
         only = DenseLaw(law.shape, law.written_out() * allowed)
-    groups = list(part.groups)
-    groups[place] = GroupReports(reports.attributes, np.arange(part.n_rows), only)
-    return model.report_logs(replace(part, groups=tuple(groups)))
+    groups = list(reports.groups)
+    groups[place] = GroupReports(group_reports.attributes, np.arange(reports.n_rows), only)
+    return model.report_logs(replace(reports, groups=tuple(groups)))
 
 
-def _shown(group: Group, table: Table) -> NDArray[np.int64] | None:
+def _reported_members(group: Group, table: Table) -> NDArray[np.int64] | None:
     """The joint answers that each report shows, (rows, members); None where reports do not look like answers."""
     columns = [table[column.name] for column in group.report_attributes]
     shows = [(column.shows, column.answers) for column in group.report_attributes]
@@ -321,13 +325,13 @@ def _shown(group: Group, table: Table) -> NDArray[np.int64] | None:
     return None
 
 
-def coins_told(part: WholeReports, truth: Record) -> list[NDArray[np.bool_]]:
+def coin_outcomes(reports: WholeReports, truth: Record) -> list[NDArray[np.bool_]]:
     """For each group that has a coin, whether its report does show the truth."""
-    told = []
-    for place, group in enumerate(part.questionnaire.groups):
-        members = _shown(group, part.table)
+    outcomes = []
+    for place, group in enumerate(reports.questionnaire.groups):
+        members = _reported_members(group, reports.table)
         if members is not None:
             sizes = tuple(attribute.size for attribute in group.attributes)
-            own = joint_codes([truth[j] for j in part.groups[place].attributes], sizes)
-            told.append((members == own[:, None]).any(axis=1))
-    return told
+            true_codes = joint_codes([truth[j] for j in reports.groups[place].attributes], sizes)
+            outcomes.append((members == true_codes[:, None]).any(axis=1))
+    return outcomes

@@ -134,37 +134,37 @@ def amplification_among(group: Group, possible: Mask) -> float:
     return _largest(columns.max(axis=1), columns.min(axis=1)) if columns.shape[1] else 1.0
 
 
-# The public answers that decide what is asked in one part of a questionnaire, and the amplification of the part after them.
+# The public answers that decide what a group of questions asks, and the amplification of the group after these answers.
 Situation = tuple[Mapping[str, str], float]
 
-# Beyond so many public situations a part counts with its worst, which is never less than the truth (static/whole.js).
+# Beyond so many public situations a group counts with its worst, which is never less than the truth (static/whole.js).
 MOST_SITUATIONS = 1 << 14
 
 
-def amplification_together(parts: Sequence[Sequence[Situation]]) -> float:
-    """The largest amplification of all parts together, over the public situations that can occur.
+def amplification_together(groups: Sequence[Sequence[Situation]]) -> float:
+    """The largest amplification of all groups together, over the public situations that can occur.
 
-    Each part lists every combination of the public answers it depends on, those included that decide which public
-    questions are asked. Parts that share none of them multiply; worst cases that exclude each other never meet.
+    Each group lists every combination of the public answers it depends on, also of those that decide which public
+    questions are asked. Groups that share no public answer multiply; worst cases that exclude each other never meet.
 
     >>> young, old = {"age": "young"}, {"age": "old"}
     >>> amplification_together([[(young, 3.0), (old, 1.0)], [(young, 1.0), (old, 2.0)]])
     3.0
     """
-    last = {name: index for index, part in enumerate(parts) for name in part[0][0]}
+    last = {name: index for index, situations in enumerate(groups) for name in situations[0][0]}
     rows: list[Situation] = [({}, 1.0)]
-    for index, part in enumerate(parts):
-        before, own = list(rows[0][0]), list(part[0][0])
-        shared = [name for name in own if name in before]
-        added = [name for name in own if name not in before and last[name] > index]
-        table = _by_answers(_worst_of(part, [*shared, *added]), shared)
+    for index, situations in enumerate(groups):
+        before, names = list(rows[0][0]), list(situations[0][0])
+        shared = [name for name in names if name in before]
+        added = [name for name in names if name not in before and last[name] > index]
+        table = _by_answers(_worst_of(situations, [*shared, *added]), shared)
         if len(rows) * max(map(len, table.values())) > MOST_SITUATIONS:
-            table = _by_answers(_worst_of(part, shared), shared)
+            table = _by_answers(_worst_of(situations, shared), shared)
             added = []
         joined = [
-            ({**known, **more}, gamma * other)
-            for known, gamma in rows
-            for more, other in table[tuple(known[name] for name in shared)]
+            ({**answers, **more}, gamma * other)
+            for answers, gamma in rows
+            for more, other in table[tuple(answers[name] for name in shared)]
         ]
         rows = _worst_of(joined, [name for name in [*before, *added] if last[name] > index])
     return max(gamma for _, gamma in rows)
@@ -173,16 +173,16 @@ def amplification_together(parts: Sequence[Sequence[Situation]]) -> float:
 def _worst_of(situations: Iterable[Situation], names: Sequence[str]) -> list[Situation]:
     """The situations told apart by these answers only, each with its largest amplification."""
     worst: dict[tuple[str, ...], float] = {}
-    for known, gamma in situations:
-        key = tuple(known[name] for name in names)
+    for answers, gamma in situations:
+        key = tuple(answers[name] for name in names)
         worst[key] = max(worst.get(key, 1.0), gamma)
     return [(dict(zip(names, key, strict=True)), gamma) for key, gamma in worst.items()]
 
 
 def _by_answers(situations: Iterable[Situation], names: Sequence[str]) -> dict[tuple[str, ...], list[Situation]]:
     table = defaultdict(list)
-    for known, gamma in situations:
-        table[tuple(known[name] for name in names)].append((known, gamma))
+    for answers, gamma in situations:
+        table[tuple(answers[name] for name in names)].append((answers, gamma))
     return table
 
 

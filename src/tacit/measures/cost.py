@@ -74,13 +74,19 @@ def report_variance(scheme: Scheme, prior: Prior, names: Sequence[str]) -> Array
     """
     # As if ONE people were asked, each questionnaire by its weight.
     dealt = zip(scheme.questionnaires, map(int, scheme.dealing_weights), strict=True)
-    asking = [(part, people) for part, people in dealt if people > 0 and set(names) & set(part.attributes)]
-    if not any(set(names) <= set(part.attributes) for part, _ in asking):
+    asking = [
+        (questionnaire, people)
+        for questionnaire, people in dealt
+        if people > 0 and set(names) & set(questionnaire.attributes)
+    ]
+    if not any(set(names) <= set(questionnaire.attributes) for questionnaire, _ in asking):
         raise NotEstimable(
             f"No questionnaire asks {' and '.join(names)} together, so they have no joint estimate. "
             "Ask for them separately, or deal a questionnaire that holds both."
         )
-    tables = [AskedTable(part, people, _foreseen(part, prior, people)) for part, people in asking]
+    tables = [
+        AskedTable(questionnaire, people, _foreseen(questionnaire, prior, people)) for questionnaire, people in asking
+    ]
     if len(tables) == 1:
         foreseen = tables[0].table(tuple(names))
         return ONE * np.asarray(foreseen.moments.variance())
@@ -92,20 +98,20 @@ def _foreseen(questionnaire: Questionnaire, prior: Prior, reports: int) -> Calla
     """A questionnaire's estimates of tables, had the reports been just as the prior makes one expect."""
 
     def table(names: Sequence[str]) -> Contributions:
-        parts = [_weighed(part, prior) for part in parts_for(questionnaire, names)]
-        needed = [name for part in parts for name in part.covered]
+        estimators = [_with_guess(estimator, prior) for estimator in parts_for(questionnaire, names)]
+        needed = [name for estimator in estimators for name in estimator.covered]
         if not prior.is_joint_small(needed):
             raise NotEstimable(
                 f"{', '.join(needed)} have too many joint answers for their error to be predicted. Choose smaller groups, "
                 "or fewer attributes."
             )
-        return Contributions(tuple(names), tuple(parts), apply(parts, prior.joint(needed)), reports)
+        return Contributions(tuple(names), tuple(estimators), apply(estimators, prior.joint(needed)), reports)
 
     return table
 
 
-def _weighed(part: Part, prior: Prior) -> Part:
-    """Where there is a choice of estimators the one that reports of this prior will lead to."""
-    if not part.channel.has_choice:
-        return part
-    return replace(part, guess=floored(prior.joint(part.covered)))
+def _with_guess(estimator: Part, prior: Prior) -> Part:
+    """If the channel has several estimators, choose the one that reports of this prior will lead to."""
+    if not estimator.channel.has_choice:
+        return estimator
+    return replace(estimator, guess=floored(prior.joint(estimator.covered)))

@@ -36,12 +36,12 @@ class Component:
 
     @property
     def names(self) -> list[str]:
-        return [name for group in self.groups for name in group.names] + [one.name for one in self.public]
+        return [name for group in self.groups for name in group.names] + [attribute.name for attribute in self.public]
 
     @property
     def is_enumerable(self) -> bool:
         """Whether every whole report can be looked at."""
-        open_answers = math.prod(one.size for one in self.public)
+        open_answers = math.prod(attribute.size for attribute in self.public)
         truths = math.prod(math.prod(group.shape) for group in self.groups) * open_answers
         if truths > MOST_TRUTHS or not all(is_enumerable(group) for group in self.groups):
             return False
@@ -52,8 +52,8 @@ class Component:
 def components(questionnaire: Questionnaire, prior: Prior) -> list[Component]:
     """The groups of a questionnaire, those together whose answers the prior connects."""
     homes: list[set[str]] = [set(group.names) for group in questionnaire.groups]
-    homes += [{one.name} for one in questionnaire.public]
-    links = [set(part) for part in prior.parts] if prior.table is None else [set(questionnaire.attributes)]
+    homes += [{attribute.name} for attribute in questionnaire.public]
+    links = [set(names) for names in prior.parts] if prior.table is None else [set(questionnaire.attributes)]
     for link in links:
         touched = [home for home in homes if home & link]
         if len(touched) > 1:
@@ -61,7 +61,7 @@ def components(questionnaire: Questionnaire, prior: Prior) -> list[Component]:
     made = []
     for home in homes:
         groups = tuple(group for group in questionnaire.groups if set(group.names) <= home)
-        public = tuple(one for one in questionnaire.public if one.name in home)
+        public = tuple(attribute for attribute in questionnaire.public if attribute.name in home)
         if groups:
             made.append(Component(groups, public))
     return made
@@ -72,7 +72,7 @@ def exposures(component: Component, joint: Array) -> dict[str, Figures]:
 
     `joint` has an axis for each attribute: those of the groups in their order, then the public ones.
     """
-    sizes = [math.prod(group.shape) for group in component.groups] + [one.size for one in component.public]
+    sizes = [math.prod(group.shape) for group in component.groups] + [public.size for public in component.public]
     table = joint.reshape(sizes)
     named = {}
     for position, group in enumerate(component.groups):
@@ -80,9 +80,9 @@ def exposures(component: Component, joint: Array) -> dict[str, Figures]:
         for other, another in enumerate(component.groups):
             if other != position:
                 seen = np.moveaxis(_reported_along(another, np.moveaxis(seen, other, 0)), 0, other)
-        own = np.moveaxis(seen, position, 0).reshape(sizes[position], -1)
+        answers_by_reports = np.moveaxis(seen, position, 0).reshape(sizes[position], -1)
         for axis, attribute in enumerate(group.attributes):
-            named[attribute.name] = _figures(group, axis, own, attribute)
+            named[attribute.name] = _figures(group, axis, answers_by_reports, attribute)
     return named
 
 
@@ -156,6 +156,6 @@ def _shows_one(group: Group) -> bool:
 
 def blind(shares: Array, attribute: Attribute) -> Figures:
     """The figures of an answer without any report."""
-    own = shares[[answer != NOT_ASKED for answer in attribute.answers]]
-    own = own / own.sum() if own.sum() > 0 else own
-    return Figures(1 - float(own.max()), float(own.max()), 1 - float((own**2).sum()))
+    chances = shares[[answer != NOT_ASKED for answer in attribute.answers]]
+    chances = chances / chances.sum() if chances.sum() > 0 else chances
+    return Figures(1 - float(chances.max()), float(chances.max()), 1 - float((chances**2).sum()))

@@ -102,5 +102,5 @@ def _blind_privacy(prior: Prior, names: Sequence[str]) -> float | None:
 
 
 def _least(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return min(known) if len(known) == len(values) else None
+    numbers = [value for value in values if value is not None]
+    return min(numbers) if len(numbers) == len(values) else None

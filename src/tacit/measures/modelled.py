@@ -34,11 +34,11 @@ def modelled_exposures(questionnaire: Questionnaire, truths: Table) -> dict[str,
     try:
         model = _model(truths)
         people = model.sample(PEOPLE, seed=SEED).table
-        told = model.posterior(_reports(questionnaire, model, people))
+        posteriors = model.posterior(_reports(questionnaire, model, people))
     except TacitError:
         return None
     names = [name for group in questionnaire.groups for name in group.names]
-    return {name: _figures(told[name], model.schema[name].answers) for name in names}
+    return {name: _figures(posteriors[name], model.schema[name].answers) for name in names}
 
 
 @lru_cache(maxsize=2)
@@ -51,18 +51,18 @@ def _model(truths: Table) -> JointModel:
 def _reports(questionnaire: Questionnaire, model: JointModel, people: Table) -> Reports:
     """What these people would send."""
     randomness = SeededRandomness(SEED)
-    columns = {one.name: people[one.name] for one in questionnaire.public}
+    columns = {attribute.name: people[attribute.name] for attribute in questionnaire.public}
     for group in questionnaire.groups:
-        shown = group.channel.sample([people[name] for name in group.names], randomness)
-        columns |= dict(zip((one.name for one in group.report_attributes), shown, strict=True))
+        codes = group.channel.sample([people[name] for name in group.names], randomness)
+        columns |= dict(zip((attribute.name for attribute in group.report_attributes), codes, strict=True))
     scheme = Scheme(model.schema, (replace(questionnaire, name="", probability=1.0),))
     return Reports(scheme, (Table(questionnaire.report_schema, columns),), is_simulation=True)
 
 
 def _figures(posterior: Array, answers: tuple[str, ...]) -> Figures:
-    own = posterior[:, [answer != NOT_ASKED for answer in answers]]
-    asked = own.sum(axis=1)
-    worst, share = float(own.max()), float(asked.mean())
-    right = float(own.max(axis=1).mean()) / share
-    drawn = float((own**2 / np.maximum(asked, 1e-300)[:, None]).sum(axis=1).mean()) / share
+    answer_chances = posterior[:, [answer != NOT_ASKED for answer in answers]]
+    asked = answer_chances.sum(axis=1)
+    worst, share = float(answer_chances.max()), float(asked.mean())
+    right = float(answer_chances.max(axis=1).mean()) / share
+    drawn = float((answer_chances**2 / np.maximum(asked, 1e-300)[:, None]).sum(axis=1).mean()) / share
     return Figures(1 - right, worst, 1 - drawn)

@@ -68,11 +68,13 @@ class Prior:
         return math.prod(self.schema.shape(names)) <= JOINT_CELLS
 
     def is_uniform(self, names: Sequence[str]) -> bool:
-        return self.table is None and not any(name in part for part in self.parts for name in names)
+        return self.table is None and not any(name in attributes for attributes in self.parts for name in names)
 
     def are_independent(self, names: Sequence[str]) -> bool:
         """Whether the joint is the product of its attributes' distributions, by assumption."""
-        return self.table is None and not any(sum(name in part for name in names) > 1 for part in self.parts)
+        return self.table is None and not any(
+            sum(name in attributes for name in names) > 1 for attributes in self.parts
+        )
 
     def joint(self, names: Sequence[str]) -> Array:
         """The distribution over the joint answers of these attributes, one axis for each."""
@@ -80,10 +82,10 @@ class Prior:
             return MemoryEngine(self.table).tally(names) / self.table.n_rows
         joint: Array = np.ones(())
         order: list[str] = []
-        for part, distribution in [*self.parts.items(), *self._even_parts(names)]:
-            asked = [name for name in part if name in names and name not in order]
+        for attributes, distribution in [*self.parts.items(), *self._even_parts(names)]:
+            asked = [name for name in attributes if name in names and name not in order]
             if asked:
-                others = tuple(axis for axis, name in enumerate(part) if name not in asked)
+                others = tuple(axis for axis, name in enumerate(attributes) if name not in asked)
                 joint = np.multiply.outer(joint, distribution.sum(axis=others))
                 order += asked
         return joint.transpose([order.index(name) for name in names])
@@ -97,10 +99,11 @@ def with_prior(scheme: Scheme, prior: Any) -> Scheme:
     """`scheme`, stating the prior it was designed for, so that whoever plans or measures with it uses the same."""
     if prior is None or scheme.prior is not None:
         return scheme
-    known = Prior.of(scheme.schema, by_name(scheme, prior), None, scheme.routed)
+    full_prior = Prior.of(scheme.schema, by_name(scheme, prior), None, scheme.routed)
     if isinstance(prior, Mapping):
-        return replace(scheme, prior={"+".join(part): tuple(p.reshape(-1).tolist()) for part, p in known.parts.items()})
-    return replace(scheme, prior=known.marginals(scheme.schema.names))
+        chances = {"+".join(names): tuple(table.reshape(-1).tolist()) for names, table in full_prior.parts.items()}
+        return replace(scheme, prior=chances)
+    return replace(scheme, prior=full_prior.marginals(scheme.schema.names))
 
 
 def by_name(scheme: Scheme, prior: Any) -> Any:
@@ -129,7 +132,7 @@ def _parts(schema: Schema, given: Mapping[str, Any], routed: Sequence[Records]) 
                 f"The prior of {key!r} has {len(distribution)} entries; {math.prod(shape)} are needed, one for each answer."
             )
         parts[names] = distribution.reshape(shape)
-    repeated = [name for name in schema.names if sum(name in part for part in parts) > 1]
+    repeated = [name for name in schema.names if sum(name in attributes for attributes in parts) > 1]
     if repeated:
         raise InvalidInput(f"The prior names {repeated[0]!r} twice. Give each attribute one distribution.")
     for members, records in legal.items():
@@ -142,24 +145,24 @@ def _with_routed(
     parts: dict[tuple[str, ...], Array], members: tuple[str, ...], records: Records
 ) -> dict[tuple[str, ...], Array]:
     """The parts, with a joint distribution on the legal records of a routed group in place of its single answers."""
-    touching = [part for part in parts if set(part) & set(members)]
-    if any(set(part) >= set(members) for part in touching):
+    touching = [attributes for attributes in parts if set(attributes) & set(members)]
+    if any(set(attributes) >= set(members) for attributes in touching):
         return parts
-    if any(len(part) > 1 for part in touching):
+    if any(len(attributes) > 1 for attributes in touching):
         raise InvalidInput(
             f"{', '.join(members)} are routed together: give a prior of single answers among them, or of all of them "
             f"({'+'.join(members)!r}, one share for each of the {len(records)} legal records)."
         )
     table = records.table(records.even())
     for _ in range(FITTING_ROUNDS if len(touching) > 1 else 1):
-        for part in touching:
-            axis = members.index(part[0])
+        for attributes in touching:
+            axis = members.index(attributes[0])
             others = tuple(other for other in range(table.ndim) if other != axis)
             shares = table.sum(axis=others, keepdims=True)
-            wanted = parts[part].reshape(shares.shape)
+            wanted = parts[attributes].reshape(shares.shape)
             table = table * np.divide(wanted, shares, out=np.zeros_like(shares), where=shares > 0)
             table /= table.sum()
-    return {**{part: parts[part] for part in parts if part not in touching}, members: table}
+    return {**{attributes: parts[attributes] for attributes in parts if attributes not in touching}, members: table}
 
 
 def _checked_table(schema: Schema, table: Table) -> Table:

@@ -202,7 +202,9 @@ def _scope_caveats(answers: Sequence[AnswerMeasures]) -> list[str]:
 
 def _known_caveats(scheme: Scheme, prior: Prior, answers: Sequence[AnswerMeasures]) -> list[str]:
     """Why a guess is sure although its answer is disguised: the data have public answers that only one answer goes with."""
-    sure = [own.attribute for own in answers if own.worst_posterior is not None and own.worst_posterior >= SURE]
+    sure = [
+        answer.attribute for answer in answers if answer.worst_posterior is not None and answer.worst_posterior >= SURE
+    ]
     if prior.source != "data" or not scheme.public_names or not sure or not math.isfinite(WholeReport(scheme).gamma):
         return []
     return [
@@ -213,5 +215,5 @@ def _known_caveats(scheme: Scheme, prior: Prior, answers: Sequence[AnswerMeasure
 
 
 def _condition(groups: Sequence[GroupMeasures]) -> float | None:
-    known = [group.condition for group in groups if group.condition is not None]
-    return math.prod(known) if len(known) == len(groups) else None
+    numbers = [group.condition for group in groups if group.condition is not None]
+    return math.prod(numbers) if len(numbers) == len(groups) else None

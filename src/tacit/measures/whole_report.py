@@ -61,7 +61,7 @@ class WholeReport:
 
     >>> from tacit import Attribute, Scheme, channels
     >>> questions = [Attribute(f"q{n}", ("no", "yes")) for n in range(12)]
-    >>> whole = WholeReport(Scheme.of(questions, [([one.name], channels.warner(0.7)) for one in questions]))
+    >>> whole = WholeReport(Scheme.of(questions, [([question.name], channels.warner(0.7)) for question in questions]))
     >>> f"{whole.gamma:,.0f}"
     '26,045'
     """
@@ -74,14 +74,14 @@ class WholeReport:
         """Amplification of the whole questionnaire: between any two legal records with the same public answers."""
         if self.scheme.is_identity:
             return math.inf
-        return max(self._questionnaire_gamma(one.groups) for one in self.scheme.questionnaires)
+        return max(self._questionnaire_gamma(questionnaire.groups) for questionnaire in self.scheme.questionnaires)
 
     @property
     def bounded_gamma(self) -> float:
-        """Amplification of the groups that have a finite one; the others are said by themselves."""
+        """Amplification of the groups whose own is finite; the other groups are reported separately."""
         finite = (
-            [group for group in one.groups if math.isfinite(group.channel.amplification)]
-            for one in self.scheme.questionnaires
+            [group for group in questionnaire.groups if math.isfinite(group.channel.amplification)]
+            for questionnaire in self.scheme.questionnaires
         )
         return max(map(self._questionnaire_gamma, finite))
 
@@ -92,12 +92,11 @@ class WholeReport:
 
     def _amplifications(self, group: Group) -> list[Situation]:
         """The amplification of a group after each combination of the public answers that decide what it asks."""
-        known = self._public_situations(group)
-        masks = [self._possible(group, one) for one in known]
-        told = {
-            mask.tobytes(): amplification_among(group, mask) for mask in {one.tobytes(): one for one in masks}.values()
-        }
-        return [(one, told[mask.tobytes()]) for one, mask in zip(known, masks, strict=True)]
+        situations = self._public_situations(group)
+        masks = [self._possible(group, situation) for situation in situations]
+        different_masks = {mask.tobytes(): mask for mask in masks}
+        amplifications = {key: amplification_among(group, mask) for key, mask in different_masks.items()}
+        return [(situation, amplifications[mask.tobytes()]) for situation, mask in zip(situations, masks, strict=True)]
 
     def _public_situations(self, group: Group) -> list[dict[str, str]]:
         assert self.routing is not None
@@ -106,18 +105,18 @@ class WholeReport:
     def _members(self, group: Group) -> list[Asked]:
         """The questions that a group reports."""
         assert self.routing is not None
-        return [one for one in self.routing.questions if set(one.attributes) & set(group.names)]
+        return [question for question in self.routing.questions if set(question.attributes) & set(group.names)]
 
-    def _possible(self, group: Group, known: Mapping[str, str]) -> Mask:
+    def _possible(self, group: Group, public_answers: Mapping[str, str]) -> Mask:
         """Which of a group's records are legal after these public answers."""
         assert self.routing is not None
-        return self.routing.possible(self._members(group), known, group.legal)
+        return self.routing.possible(self._members(group), public_answers, group.legal)
 
     def _situations(self, group: Group) -> Sequence[Mask]:
         """The legal records of a group in each public situation."""
         if self.routing is None:
             return group.legal.situations
-        masks = [self._possible(group, known) for known in self._public_situations(group)]
+        masks = [self._possible(group, situation) for situation in self._public_situations(group)]
         return list({mask.tobytes(): mask for mask in masks}.values())
 
     def answers(self, prior: Any = None) -> tuple[AnswerMeasures, ...]:
@@ -127,16 +126,22 @@ class WholeReport:
         """
         if not isinstance(prior, Prior):
             prior = Prior.of(self.scheme.schema, by_name(self.scheme, prior), self.scheme.prior, self.scheme.routed)
-        parts = [self._answers(questionnaire, prior) for questionnaire in self.scheme.questionnaires]
+        by_questionnaire = [self._answers(questionnaire, prior) for questionnaire in self.scheme.questionnaires]
         chances = (self.scheme.dealing_weights / ONE).tolist()
-        grouped = [one for one in self.scheme.schema if any(one.name in part for part in parts)]
-        return tuple(_dealt(one, [part.get(one.name) for part in parts], chances, prior) for one in grouped)
+        disguised = set().union(*by_questionnaire)
+        return tuple(
+            _over_questionnaires(
+                attribute, [measures.get(attribute.name) for measures in by_questionnaire], chances, prior
+            )
+            for attribute in self.scheme.schema
+            if attribute.name in disguised
+        )
 
     def _answers(self, questionnaire: Questionnaire, prior: Prior) -> dict[str, AnswerMeasures]:
         """The answers that one questionnaire disguises."""
         named: dict[str, AnswerMeasures] = {}
         for component in components(questionnaire, prior):
-            stated, scope = _stated(component, questionnaire, prior)
+            stated, scope = _figures_under(component, questionnaire, prior)
             for group in component.groups:
                 named |= self._group_answers(group, stated, scope)
         return named
@@ -150,7 +155,7 @@ class WholeReport:
         return named
 
     def _even(self, group: Group) -> dict[str, Figures]:
-        """Under the even prior groups are independent, so each speaks for itself; the worst public situation counts."""
+        """Figures under the even prior, where groups are independent; of all public situations the worst counts."""
         if not is_enumerable(group):
             return _alone(group, Prior(self.scheme.schema, "uniform", {}))
         alone = Component((group,), ())
@@ -159,29 +164,31 @@ class WholeReport:
         worst: dict[str, Figures] = {}
         for possible in self._situations(group):
             table = group.legal.table(group.legal.even(possible))
-            told = exposures(alone, table)
+            figures = exposures(alone, table)
             for axis, name in enumerate(group.names):
                 if group.legal.asked[possible, axis].any():
-                    worst[name] = _worse(worst.get(name), told[name])
+                    worst[name] = _worse(worst.get(name), figures[name])
         return {name: worst.get(name, UNKNOWN) for name in group.names}
 
 
-def _stated(component: Component, questionnaire: Questionnaire, prior: Prior) -> tuple[dict[str, Figures], Scope]:
+def _figures_under(
+    component: Component, questionnaire: Questionnaire, prior: Prior
+) -> tuple[dict[str, Figures], Scope]:
     """The figures of a component's answers under a prior, and what they come from."""
     if component.is_enumerable:
         return exposures(component, prior.joint(component.names)), "whole report"
-    own = {name: one for group in component.groups for name, one in _alone(group, prior).items()}
+    group_figures = {name: figures for group in component.groups for name, figures in _alone(group, prior).items()}
     if len(component.groups) == 1 and not component.public:
-        return own, "whole report"
+        return group_figures, "whole report"
     modelled = None
     if prior.table is not None:
         from tacit.measures.modelled import modelled_exposures
 
         modelled = modelled_exposures(questionnaire, prior.table)
     if modelled is None:
-        return own, "group"
+        return group_figures, "group"
     # The group's own figures are exact, so what simulated reports do not show still counts.
-    return {name: _worse(own[name], modelled[name]) for name in own}, "joint model"
+    return {name: _worse(group_figures[name], modelled[name]) for name in group_figures}, "joint model"
 
 
 def _alone(group: Group, prior: Prior) -> dict[str, Figures]:
@@ -199,50 +206,52 @@ def _alone(group: Group, prior: Prior) -> dict[str, Figures]:
     return dict(zip(group.names, figures, strict=True))
 
 
-def _worse(one: Figures | None, other: Figures) -> Figures:
+def _worse(figures: Figures | None, other: Figures) -> Figures:
     """The less private of two figures, each of which may be unknown."""
-    if one is None:
+    if figures is None:
         return other
 
     def pick(choose: Callable[..., float], *values: float | None) -> float | None:
-        known = [value for value in values if value is not None]
-        return choose(known) if known else None
+        numbers = [value for value in values if value is not None]
+        return choose(numbers) if numbers else None
 
     return Figures(
-        pick(min, one.map_privacy, other.map_privacy),
-        pick(max, one.worst_posterior, other.worst_posterior),
-        pick(min, one.pse, other.pse),
+        pick(min, figures.map_privacy, other.map_privacy),
+        pick(max, figures.worst_posterior, other.worst_posterior),
+        pick(min, figures.pse, other.pse),
     )
 
 
-def _dealt(
-    attribute: Attribute, parts: Sequence[AnswerMeasures | None], chances: Sequence[float], prior: Prior
+def _over_questionnaires(
+    attribute: Attribute, answers: Sequence[AnswerMeasures | None], chances: Sequence[float], prior: Prior
 ) -> AnswerMeasures:
-    """One answer over the questionnaires that may be dealt: the draw is public, so the worst of them can happen."""
-    asking = [(part, chance) for part, chance in zip(parts, chances, strict=True) if part is not None]
+    """The measures of one answer over all dealt questionnaires: the draw is public, so the worst of them can happen."""
+    asking = [(measures, chance) for measures, chance in zip(answers, chances, strict=True) if measures is not None]
     first = asking[0][0]
-    if len(parts) == 1:
+    if len(answers) == 1:
         return first
     even = np.array([answer != NOT_ASKED for answer in attribute.answers], dtype=np.float64)
     return replace(
         first,
-        gamma=max(part.gamma for part, _ in asking),
-        **asdict(_mixed([(part, chance) for part, chance in asking], blind(prior.joint([attribute.name]), attribute))),
-        even=_mixed([(part.even, chance) for part, chance in asking], blind(even / even.sum(), attribute)),
-        scope=max((part.scope for part, _ in asking), key=SCOPES.index),
+        gamma=max(measures.gamma for measures, _ in asking),
+        **asdict(_mean_figures(asking, blind(prior.joint([attribute.name]), attribute))),
+        even=_mean_figures(
+            [(measures.even, chance) for measures, chance in asking], blind(even / even.sum(), attribute)
+        ),
+        scope=max((measures.scope for measures, _ in asking), key=SCOPES.index),
     )
 
 
-def _mixed(asking: Sequence[tuple[Figures | AnswerMeasures, float]], unasked: Figures) -> Figures:
-    """Averages over the dealing, which asks some people nothing; of the worst posterior the largest."""
+def _mean_figures(asking: Sequence[tuple[Figures | AnswerMeasures, float]], unasked: Figures) -> Figures:
+    """Means over the dealt questionnaires, some of which do not ask; the worst posterior is the largest of them."""
 
     def mean(name: str) -> float | None:
-        values = [(getattr(part, name), chance) for part, chance in asking]
+        values = [(getattr(figures, name), chance) for figures, chance in asking]
         if any(value is None for value, _ in values):
             return None
         rest = 1 - sum(chance for _, chance in values)
         return float(sum(value * chance for value, chance in values) + rest * getattr(unasked, name))
 
-    worst = [part.worst_posterior for part, _ in asking]
-    known = [one for one in worst if one is not None]
-    return Figures(mean("map_privacy"), max(known) if len(known) == len(worst) else None, mean("pse"))
+    worst = [figures.worst_posterior for figures, _ in asking]
+    numbers = [posterior for posterior in worst if posterior is not None]
+    return Figures(mean("map_privacy"), max(numbers) if len(numbers) == len(worst) else None, mean("pse"))
