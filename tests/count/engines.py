@@ -13,7 +13,7 @@ import numpy as np
 
 from tacit.count import MemoryEngine
 from tacit.count.abilities import distinct_rows
-from tacit.count.connections import opened
+from tacit.count.connections import open_table
 from tacit.count.counted import CountedEngine
 from tacit.count.protocol import CountEngine, Product
 from tacit.count.sources import add_engines
@@ -42,11 +42,11 @@ def written(table: Table, folder: Path, suffix: str) -> Path:
 
 
 def duckdb_parquet(table: Table, folder: Path) -> CountEngine:
-    return TableEngine(opened(written(table, folder, "parquet")), table.schema)
+    return TableEngine(open_table(written(table, folder, "parquet")), table.schema)
 
 
 def duckdb_csv(table: Table, folder: Path) -> CountEngine:
-    return TableEngine(opened(written(table, folder, "csv")), table.schema)
+    return TableEngine(open_table(written(table, folder, "csv")), table.schema)
 
 
 def whole_tally(table: Table, folder: Path) -> CountEngine:
@@ -59,7 +59,7 @@ def shards_in_memory_and_duckdb(table: Table, folder: Path) -> CountEngine:
 
 
 def spark_parquet(table: Table, folder: Path) -> CountEngine:
-    return TableEngine(opened(f"spark:{written(table, folder, 'parquet')}"), table.schema)
+    return TableEngine(open_table(f"spark:{written(table, folder, 'parquet')}"), table.schema)
 
 
 def sqlite_table(table: Table, folder: Path) -> CountEngine:
@@ -71,7 +71,7 @@ def sqlite_table(table: Table, folder: Path) -> CountEngine:
         marks = ", ".join("?" * rows.num_columns)
         database.executemany(f"INSERT INTO reports VALUES ({marks})", [tuple(row.values()) for row in rows.to_pylist()])
     database.close()
-    return TableEngine(opened(f"sqlite:///{path}?table=reports"), table.schema)
+    return TableEngine(open_table(f"sqlite:///{path}?table=reports"), table.schema)
 
 
 def postgres_table(table: Table, server: str) -> CountEngine:
@@ -87,7 +87,7 @@ def postgres_table(table: Table, server: str) -> CountEngine:
             cursor.executemany(
                 f"INSERT INTO {name} VALUES ({marks})", [tuple(row.values()) for row in rows.to_pylist()]
             )
-    return TableEngine(opened(f"{server}?table={name}"), table.schema)
+    return TableEngine(open_table(f"{server}?table={name}"), table.schema)
 
 
 def _sql_type(rows: Any, column: str, *, list_type: str) -> str:

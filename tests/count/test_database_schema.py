@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tacit.count import database_schema
-from tacit.count.connections import opened
+from tacit.count.connections import open_table
 from tacit.count.database_schema import inferred_schema
 from tacit.errors import InvalidInput
 from tacit.table.discretize import equal_width
@@ -20,7 +20,7 @@ ROWS = pa.table({"town": ["b", "a", "b", "c", "a"], "age": [30, 18, 65, 40, 41],
 
 def lying(folder: Path, rows: pa.Table) -> object:
     pq.write_table(rows, folder / "rows.parquet")
-    return opened(folder / "rows.parquet")
+    return open_table(folder / "rows.parquet")
 
 
 def test_answers_and_cuts_are_those_of_the_rows_in_memory(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from tacit.count import MemoryEngine, grouped_cells
 from tacit.count import table as tables
-from tacit.count.connections import opened
+from tacit.count.connections import open_table
 from tacit.count.partitions import Cluster
 from tacit.count.protocol import CountEngine
 from tacit.count.table import TableEngine
@@ -122,7 +122,7 @@ def test_what_is_no_answer_is_refused_by_name(is_remote: bool, tmp_path: Path, r
         with table_writer(path, {}) as writer:
             writer.write(pa.table(rows))
         with pytest.raises(error, match=message):
-            TableEngine(opened(path), schema).tallies(wanted)
+            TableEngine(open_table(path), schema).tallies(wanted)
 
 
 def test_missing_values_that_stand_for_an_answer_are_counted(tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def test_missing_values_that_stand_for_an_answer_are_counted(tmp_path: Path) -> 
     rows = {name: ["no", "yes", None, ""] for name in names}
     with table_writer(tmp_path / "rows.parquet", {}) as writer:
         writer.write(pa.table(rows))
-    counts = TableEngine(opened(tmp_path / "rows.parquet"), schema).tallies(list(itertools.combinations(names, 2)))
+    counts = TableEngine(open_table(tmp_path / "rows.parquet"), schema).tallies(list(itertools.combinations(names, 2)))
     np.testing.assert_array_equal(counts[5], np.diag([1, 1, 2]))
 
 

@@ -164,7 +164,7 @@ def test_a_row_without_an_answer_is_left_to_who_can_explain_it(monkeypatch: pyte
     assert not Cluster.without_tacit
     coded = pa.table({"tacit_code_0": pa.array([0, None, 1], pa.int16())})
     alone = Parcel(TalliesQuestion(fewer, [["a"]]), fewer.attributes[:1], ())
-    assert alone.counted(coded.to_batches()) is None
+    assert alone.count_batches(coded.to_batches()) is None
 
 
 def test_a_tally_that_every_partition_would_send_is_small() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from tacit import Attribute, Dataset, Reports, Scheme, channels, disguise
 from tacit.count import sources
-from tacit.count.connections import opened, safe_address
+from tacit.count.connections import open_table, safe_address
 from tacit.count.database_schema import inferred_schema
 from tacit.count.stored import StoredReports
 from tacit.errors import InvalidInput, MissingExtra, SchemeMismatch, UnknownName
@@ -64,7 +64,7 @@ def test_labels_of_rows_out_of_pandas_are_no_attribute_of_a_stored_table(tmp_pat
         database.execute(f"CREATE TABLE truth AS SELECT * FROM '{tmp_path}/truth.parquet'")
         columns = [row[0] for row in database.execute("DESCRIBE truth").fetchall()]
         assert "__index_level_0__" in columns
-    table = opened(address.format(folder=tmp_path))
+    table = open_table(address.format(folder=tmp_path))
     assert list(table.columns) == ["a", "b"]
     assert inferred_schema(table).names == ("a", "b")
     stored = StoredReports(table, Scheme.of(inferred_schema(table)))
@@ -95,8 +95,8 @@ def test_a_long_count_in_an_interactive_session_prints_nothing(tmp_path: Path, a
     with duckdb.connect(str(tmp_path / "reports.duckdb")) as database:
         database.execute("CREATE TABLE reports AS SELECT 'no' AS smokes")
     script = (
-        "import sys; from tacit.count.connections import opened; "
-        "table = opened(sys.argv[1]); asked = \"SELECT current_setting('enable_progress_bar')\"; "
+        "import sys; from tacit.count.connections import open_table; "
+        "table = open_table(sys.argv[1]); asked = \"SELECT current_setting('enable_progress_bar')\"; "
         "print(table.get_backend().raw_sql(asked).fetchone()[0])"
     )
     command = [sys.executable, "-c", script, address.format(folder=tmp_path)]

@@ -12,7 +12,7 @@ import pytest
 from tacit.count import answer_expressions
 from tacit.count.abilities import distinct_rows
 from tacit.count.backend import answer
-from tacit.count.connections import opened
+from tacit.count.connections import open_table
 from tacit.count.memory import MemoryEngine
 from tacit.count.slots import column_slots, cross_slots
 from tacit.count.table import TableEngine
@@ -26,7 +26,7 @@ SMOKES = Attribute("smokes", ("no", "yes"))
 def engine_over(folder: Path, columns: dict[str, Any], *attributes: Attribute) -> TableEngine:
     path = folder / "table.parquet"
     pq.write_table(pa.table(columns), path)
-    return TableEngine(opened(path), Schema(attributes))
+    return TableEngine(open_table(path), Schema(attributes))
 
 
 def test_an_unknown_answer_is_refused_with_the_nearest(tmp_path: Path) -> None:
@@ -62,7 +62,7 @@ def test_numbers_that_are_stored_as_text_are_cut_while_their_spellings_are_few(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pq.write_table(pa.table({"age": ["20", "35.0", " 36", "70", "71"]}), tmp_path / "table.parquet")
-    table = opened(tmp_path / "table.parquet")
+    table = open_table(tmp_path / "table.parquet")
     monkeypatch.setattr(answer_expressions, "MOST_SPELLINGS", 5)
     code = answer_expressions.by_answer(table["age"], numeric("age", [35, 70]), [0, 1, 2])
     assert answer(table.select(age="age", code=code)).column("code").to_pylist() == [0, 0, 1, 1, 2]

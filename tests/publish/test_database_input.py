@@ -17,7 +17,7 @@ import pytest
 
 from tacit import bundled
 from tacit.count import backend
-from tacit.count.connections import opened
+from tacit.count.connections import open_table
 from tacit.errors import InvalidInput, TacitError
 from tacit.publish import check_release, database_input
 from tacit.publish.hierarchies import Hierarchy
@@ -190,7 +190,7 @@ def test_a_schema_is_inferred_as_in_memory(filled: Filled, missing):
 
 
 def test_an_ibis_table_is_published_where_it_is(filled: Filled):
-    table = opened(filled("sqlite", pa.table(people())))
+    table = open_table(filled("sqlite", pa.table(people())))
     release = anonymize(table.filter(table.sex == "f").drop("sex"), 6, ["age", "town"], **QUICK)
     assert isinstance(release.input, database_input.DatabaseInput)
     assert release.rows == people()["sex"].count("f")
@@ -245,7 +245,7 @@ def test_refusals(filled: Filled):
     with pytest.raises(InvalidInput, match="Only what is in a database"):
         anonymize(people(), 5, **QUICK).write_table("hidden")
     with pytest.raises(InvalidInput, match="no rows"):
-        anonymize(opened(address).limit(0), 5, schema=towns, **QUICK)
+        anonymize(open_table(address).limit(0), 5, schema=towns, **QUICK)
 
 
 def test_too_many_values_are_refused():

@@ -94,7 +94,7 @@ class Drawn:
 
     @property
     def is_named(self) -> bool:
-        return bool(self.columns.named) or self.columns.sampled is not None or self.bootstrap is not None
+        return bool(self.columns.column_names) or self.columns.sampled is not None or self.bootstrap is not None
 
 
 def replicate_names(text: str, file: str) -> tuple[str, ...]:
@@ -168,7 +168,8 @@ def _in_memory(
         table = tables[0] if len(tables) == 1 else pa.concat_tables(tables, promote_options="permissive")
         columns, wanted = sample.columns, report_columns(scheme)
         design = design_of(table, columns, sample.lonely, bootstrap=sample.bootstrap, seed=sample.seed)
-        others = [name for name in table.column_names if name not in wanted and (drop_others or name in columns.named)]
+        unwanted = [name for name in table.column_names if name not in wanted]
+        others = [name for name in unwanted if drop_others or name in columns.column_names]
         reports = Reports.from_arrow(table.drop_columns(others), scheme, is_simulation=any(simulated))
         made.append((reports, design))
     return made

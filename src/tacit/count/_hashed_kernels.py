@@ -24,11 +24,11 @@ def add_support(
     for start in range(0, len(factors), BLOCK_REPORTS):
         stop = min(start + BLOCK_REPORTS, len(factors))
         for answer in range(0, whole, 4):
-            own = np.int32(answer)
+            code = np.int32(answer)
             first, second, third, fourth = np.int32(0), np.int32(0), np.int32(0), np.int32(0)
             for row in range(start, stop):
                 factor = factors[row]
-                hashed = np.int32(factor * own + shifts[row])
+                hashed = np.int32(factor * code + shifts[row])
                 first = np.int32(first + np.int32(hashed < limit))
                 hashed = np.int32(hashed + factor)
                 second = np.int32(second + np.int32(hashed < limit))
@@ -41,9 +41,9 @@ def add_support(
             counts[answer + 2] += third
             counts[answer + 3] += fourth
         for answer in range(whole, len(counts)):
-            own, total = np.int32(answer), np.int32(0)
+            code, total = np.int32(answer), np.int32(0)
             for row in range(start, stop):
-                hashed = np.int32(factors[row] * own + shifts[row])
+                hashed = np.int32(factors[row] * code + shifts[row])
                 total = np.int32(total + np.int32(hashed < limit))
             counts[answer] += total
 
@@ -60,8 +60,8 @@ def add_support_of(
     for start in range(0, len(factors), BLOCK_REPORTS):
         stop = min(start + BLOCK_REPORTS, len(factors))
         for place in range(len(answers)):
-            own, total = answers[place], np.int32(0)
+            code, total = answers[place], np.int32(0)
             for row in range(start, stop):
-                hashed = np.int32(factors[row] * own + shifts[row])
+                hashed = np.int32(factors[row] * code + shifts[row])
                 total = np.int32(total + np.int32(hashed < limit))
             counts[place] += total

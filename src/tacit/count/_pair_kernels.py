@@ -18,10 +18,10 @@ BLOCK_WORDS = 256
 def _count_ones(typing_context: Any, word: Any) -> Any:
     """How many bits of a 64-bit word are set: one instruction, or a few vector ones for several words."""
 
-    def generated(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def count_instruction(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.ctpop(arguments[0])
 
-    return types.uint64(types.uint64), generated
+    return types.uint64(types.uint64), count_instruction
 
 
 _ones: Any = intrinsic(_count_ones)
@@ -40,11 +40,11 @@ def add_common_bits(bits: NDArray[np.uint64], counts: NDArray[np.int64]) -> None
             for j in range(i, columns, 2):
                 first, second, third, fourth = np.uint64(0), np.uint64(0), np.uint64(0), np.uint64(0)
                 for word in range(start, stop):
-                    one, other = bits[i, word], bits[i + 1, word]
-                    first += _ones(one & bits[j, word])
-                    second += _ones(one & bits[j + 1, word])
-                    third += _ones(other & bits[j, word])
-                    fourth += _ones(other & bits[j + 1, word])
+                    even_word, odd_word = bits[i, word], bits[i + 1, word]
+                    first += _ones(even_word & bits[j, word])
+                    second += _ones(even_word & bits[j + 1, word])
+                    third += _ones(odd_word & bits[j, word])
+                    fourth += _ones(odd_word & bits[j + 1, word])
                 counts[i, j] += np.int64(first)
                 counts[i, j + 1] += np.int64(second)
                 counts[i + 1, j] += np.int64(third)

@@ -51,10 +51,10 @@ def distinct_rows(engine: CountEngine, columns: Sequence[str]) -> tuple[Table, N
     if hasattr(engine, "distinct"):
         table, counts = engine.distinct(columns)
         return table, counts
-    shown = [name for name in columns if engine.schema[name].shows != "one"]
-    if shown:
+    set_columns = [name for name in columns if engine.schema[name].shows != "one"]
+    if set_columns:
         raise NotEstimable(
-            f"Reports of {', '.join(shown)} show sets, and where they are stored whole reports cannot be listed. Read them "
+            f"Reports of {', '.join(set_columns)} show sets, and where they are stored whole reports cannot be listed. Read them "
             "into memory first (Reports.read), or use the inversion method."
         )
     tally = engine.sparse_tally(columns)

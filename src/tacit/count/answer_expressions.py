@@ -21,12 +21,12 @@ MOST_SPELLINGS = 1000
 def by_answer(column: Any, attribute: Attribute, results: Sequence[Any]) -> Any:
     """``results[code]`` where a column shows the answer of that code, as an expression; null where it shows none."""
     if attribute.cut is not None and is_cut_here(column, attribute):
-        shown = _by_interval(column, attribute.cut, results)
+        result = _by_interval(column, attribute.cut, results)
     else:
-        shown = column.cases(*((value, results[code]) for value, code in _spellings(column, attribute)))
+        result = column.cases(*((value, results[code]) for value, code in _spellings(column, attribute)))
     if attribute.missing is None:
-        return shown
-    return is_absent(column).ifelse(results[attribute.encode(attribute.missing)], shown)
+        return result
+    return is_absent(column).ifelse(results[attribute.encode(attribute.missing)], result)
 
 
 def is_cut_here(column: Any, attribute: Attribute) -> bool:

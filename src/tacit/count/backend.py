@@ -48,9 +48,9 @@ def asking(what: str) -> Iterator[None]:
         except Exception as error:
             if not isinstance(error, _driver_errors()):
                 raise
-            own = OWN_REFUSAL.search(str(error))
-            if own is not None:
-                raise InvalidInput(own[1].strip()) from error
+            refusal = OWN_REFUSAL.search(str(error))
+            if refusal is not None:
+                raise InvalidInput(refusal[1].strip()) from error
             raise InvalidInput(f"{what} failed{_complaint(error)}") from error
 
 
@@ -107,7 +107,9 @@ def _sqlite_batches(connection: Any, expression: Any) -> Iterator[pa.RecordBatch
     kind = expression.schema().to_pyarrow()
     with contextlib.closing(connection.raw_sql(connection.compile(expression))) as cursor:
         while rows := cursor.fetchmany(STREAMED_ROWS):
-            columns = [pa.array(own, field.type) for own, field in zip(zip(*rows, strict=True), kind, strict=True)]
+            columns = [
+                pa.array(values, field.type) for values, field in zip(zip(*rows, strict=True), kind, strict=True)
+            ]
             yield pa.RecordBatch.from_arrays(columns, kind.names)
 
 

@@ -94,8 +94,8 @@ def as_number(claim: Any) -> Any:
 def _is_no_bit(column: Any) -> Any:
     if column.type().is_boolean():
         return column.isnull()
-    known = column.lower().isin(list(BITS)) if column.type().is_string() else column.isin([0, 1])
-    return column.isnull() | ~known
+    is_bit = column.lower().isin(list(BITS)) if column.type().is_string() else column.isin([0, 1])
+    return column.isnull() | ~is_bit
 
 
 def set_column(table: Any, attribute: Attribute, n_rows: int) -> Any:

@@ -26,7 +26,7 @@ def is_address(where: str | Path) -> bool:
     return str(where).startswith((*POSTGRES, DUCKDB, SPARK, SQLITE))
 
 
-def opened(where: str | Path, *, writable: bool = False) -> Any:
+def open_table(where: str | Path, *, writable: bool = False) -> Any:
     """The ibis table behind a file's name or an address.
 
     ``reports.csv`` and ``reports.parquet`` are read by DuckDB, which needs no more memory for larger files.
@@ -38,8 +38,8 @@ def opened(where: str | Path, *, writable: bool = False) -> Any:
     name = str(where)
     with asking(f"Opening {safe_address(name)}"):
         table = _as_stored(name, writable=writable)
-        kept = without_row_labels(table.columns)
-        return table if len(kept) == len(table.columns) else table.select(kept)
+        columns = without_row_labels(table.columns)
+        return table if len(columns) == len(table.columns) else table.select(columns)
 
 
 def _as_stored(name: str, *, writable: bool) -> Any:

@@ -64,19 +64,19 @@ def _scan(engine: TableEngine, plan: Sequence[Cover]) -> list[NDArray[np.int64]]
     blocks = _blocks(plan)
     # One code more for each block: a row that shows no answer there.
     sizes = {block: math.prod(engine.schema.shape(block)) + 1 for block in blocks}
-    parts = [[block for block in blocks if set(block) <= set(cover.columns)] for cover in plan]
-    starts = np.cumsum([0, *(math.prod(sizes[block] for block in own) for own in parts)]).tolist()
-    result = answer(_query(engine, sizes, parts, starts))
+    cover_members = [[block for block in blocks if set(block) <= set(cover.columns)] for cover in plan]
+    starts = np.cumsum([0, *(math.prod(sizes[block] for block in members) for members in cover_members)]).tolist()
+    result = answer(_query(engine, sizes, cover_members, starts))
     every = np.zeros(starts[-1], np.int64)
     every[result.column("cell").to_numpy()] = result.column("n").to_numpy()
     counts = []
-    for cover, own, start, end in zip(plan, parts, starts, starts[1:], strict=False):
-        table = every[start:end].reshape([sizes[block] for block in own])
-        shown = table[(slice(-1),) * len(own)]
-        if shown.sum() != table.sum():
+    for cover, members, start, end in zip(plan, cover_members, starts, starts[1:], strict=False):
+        table = every[start:end].reshape([sizes[block] for block in members])
+        answered = table[(slice(-1),) * len(members)]
+        if answered.sum() != table.sum():
             return None
-        names = [name for block in own for name in block]
-        counts.append(shown.reshape(engine.schema.shape(names)).transpose([names.index(n) for n in cover.columns]))
+        names = [name for block in members for name in block]
+        counts.append(answered.reshape(engine.schema.shape(names)).transpose([names.index(n) for n in cover.columns]))
     return counts
 
 
@@ -95,7 +95,7 @@ def _blocks(plan: Sequence[Cover]) -> list[tuple[str, ...]]:
 def _query(
     engine: TableEngine,
     sizes: Mapping[tuple[str, ...], int],
-    parts: Sequence[Sequence[tuple[str, ...]]],
+    cover_members: Sequence[Sequence[tuple[str, ...]]],
     starts: Sequence[int],
 ) -> Any:
     """The cells that occur with their numbers of rows; ibis has no list of hundreds of columns, so this is written as SQL."""
@@ -104,9 +104,9 @@ def _query(
     keys = {block: f"k{place}" for place, block in enumerate(sizes)}
     codes = engine.table.select(**{key: _joint_code(engine, block, sizes[block] - 1) for block, key in keys.items()})
     cells = []
-    for start, own in zip(starts, parts, strict=False):
+    for start, members in zip(starts, cover_members, strict=False):
         stride, terms = 1, []
-        for block in reversed(own):
+        for block in reversed(members):
             terms.append(f"{keys[block]} * {stride}")
             stride *= sizes[block]
         cells.append(" + ".join([f"CAST({start} AS BIGINT)", *terms]))

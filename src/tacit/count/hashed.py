@@ -49,8 +49,8 @@ def _by_cell(table: Table, others: Sequence[str], shape: tuple[int, ...], name: 
     cells = np.ravel_multi_index([table[other].astype(np.intp) for other in others], shape)
     order = np.argsort(cells, kind="stable")
     ends = np.cumsum(np.bincount(cells, minlength=math.prod(shape)))
-    parts = np.split(table[name][order], ends[:-1])
-    return ((cell, part) for cell, part in enumerate(parts) if len(part))
+    reports_by_cell = np.split(table[name][order], ends[:-1])
+    return ((cell, reports) for cell, reports in enumerate(reports_by_cell) if len(reports))
 
 
 def support(digits: NDArray[np.uint32], hashing: Hashing) -> NDArray[np.int64]:

@@ -56,8 +56,8 @@ class ManyTallies:
     def add_sums(self, sums: Sequence[NDArray[Any]]) -> None:
         """Add what was added up elsewhere."""
         counts = sums[: len(self._plan)]
-        before = self._counts or [np.zeros_like(own, dtype=np.int64) for own in counts]
-        self._counts = [own + more for own, more in zip(before, counts, strict=True)]
+        before = self._counts or [np.zeros_like(more, dtype=np.int64) for more in counts]
+        self._counts = [total + more for total, more in zip(before, counts, strict=True)]
         if self._pairs is not None:
             self._pairs.add_sums(sums[len(self._plan) :])
 

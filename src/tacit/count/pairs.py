@@ -88,19 +88,19 @@ class PairCounts:
         everyone = self._counts_of_slots(counts)
         rows = []
         for name, start in self._starts.items():
-            own = counts[start : start + self._sizes[name] - 1]
-            rows += [own, (everyone - own.sum(axis=0))[None]]
+            indicators = counts[start : start + self._sizes[name] - 1]
+            rows += [indicators, (everyone - indicators.sum(axis=0))[None]]
         return np.concatenate(rows)
 
     def _counts_of_slots(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
         singles = np.diagonal(self._common)[: self._indicators]
         if counts.shape[1] == self._indicators:
             return singles
-        parts: list[NDArray[np.int64]] = []
+        slots: list[NDArray[np.int64]] = []
         for name, start in self._starts.items():
-            own = singles[start : start + self._sizes[name] - 1]
-            parts += [own, np.array([self._rows - own.sum()])]
-        return np.concatenate(parts)
+            indicators = singles[start : start + self._sizes[name] - 1]
+            slots += [indicators, np.array([self._rows - indicators.sum()])]
+        return np.concatenate(slots)
 
 
 class CommonCounts:
@@ -120,10 +120,10 @@ class CommonCounts:
     def add(self, table: Table) -> None:
         """Count the rows of a table."""
         for start in range(0, table.n_rows, PACKED_ROWS):
-            part = table.rows(slice(start, start + PACKED_ROWS))
-            bits = np.zeros((len(self._answers), -(-part.n_rows // WORD)), dtype=np.uint64)
+            rows = table.rows(slice(start, start + PACKED_ROWS))
+            bits = np.zeros((len(self._answers), -(-rows.n_rows // WORD)), dtype=np.uint64)
             for row, (name, code) in enumerate(self._answers):
-                column = part[name]
+                column = rows[name]
                 _pack(column[:, code] if column.ndim == 2 else column == code, bits[row])
             if self._compiled:
                 from tacit.count._pair_kernels import add_common_to_all

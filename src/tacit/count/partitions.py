@@ -108,16 +108,16 @@ class Parcel:
     coded: tuple[Attribute, ...]  # whose codes Spark computes
     plain: tuple[Attribute, ...]
 
-    def counted(self, batches: Iterable[pa.RecordBatch]) -> tuple[int, list[NDArray[Any]]] | None:
-        """The rows of a partition and their sums; None where one shows no answer."""
+    def count_batches(self, batches: Iterable[pa.RecordBatch]) -> tuple[int, list[NDArray[Any]]] | None:
+        """The number of rows of a partition and their sums; None if some row shows no answer."""
         counter: Counter | None = None
         rows = 0
-        for part in _gather_batches(batches):
+        for batch in _gather_batches(batches):
             if counter is None:
-                compiled = part.num_rows * part.num_columns >= COMPILED_CODES
+                compiled = batch.num_rows * batch.num_columns >= COMPILED_CODES
                 counter = self.question.counter(compiled=compiled)
             try:
-                table = coded_table(part, self.coded, self.plain)
+                table = coded_table(batch, self.coded, self.plain)
             except TacitError:
                 return None
             counter.add(table)
@@ -188,18 +188,18 @@ def _partition(parcel: bytes, version: str) -> Callable[[Iterator[pa.RecordBatch
 def partition_answer(parcel: bytes, batches: Iterable[pa.RecordBatch]) -> tuple[str, int, bytes]:
     """What a machine answers of its partition: how it went, how many rows there are, and their sums."""
     opened: Parcel = pickle.loads(parcel)  # from whoever asks, as all code that the cluster runs
-    counted = opened.counted(batches)
+    counted = opened.count_batches(batches)
     if counted is None:
         return NO_ANSWER, 0, b""
     return COUNTED, counted[0], _pack_sums(counted[1])
 
 
 def _gather_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
-    """Larger parts than Spark hands over."""
+    """Join the small batches that Spark hands over into tables of at least `COUNTED_ROWS` rows."""
     held: list[pa.RecordBatch] = []
     for batch in batches:
         held.append(batch)
-        if sum(part.num_rows for part in held) >= COUNTED_ROWS:
+        if sum(gathered.num_rows for gathered in held) >= COUNTED_ROWS:
             yield pa.Table.from_batches(held).combine_chunks()
             held = []
     if held:
@@ -208,7 +208,9 @@ def _gather_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
 
 def _pack_sums(sums: Sequence[NDArray[Any]]) -> bytes:
     """Whole numbers in as few bytes as the largest takes."""
-    small = [own.astype(np.min_scalar_type(own.max(initial=0))) if own.dtype.kind == "i" else own for own in sums]
+    small = [
+        array.astype(np.min_scalar_type(array.max(initial=0))) if array.dtype.kind == "i" else array for array in sums
+    ]
     return zlib.compress(pickle.dumps(small), level=1)
 
 

@@ -70,7 +70,7 @@ def block_covers(wanted: Sequence[Sequence[str]], sizes: Mapping[str, int], cell
     for position, blocks in enumerate(touched):
         (unions if len(blocks) == most else smaller).setdefault(blocks, []).append(position)
     _join_larger(unions, smaller)
-    packed = [part for positions in unions.values() for part in _pack_union(positions, wanted, sizes, cells)]
+    packed = [cover for positions in unions.values() for cover in _pack_union(positions, wanted, sizes, cells)]
     rank = {name: place for place, name in enumerate(sizes)}
     return tuple(Cover(tuple(sorted(columns, key=rank.__getitem__)), tuple(positions)) for columns, positions in packed)
 
@@ -174,5 +174,5 @@ def _gain(columns: frozenset[str], others: Collection[frozenset[str]]) -> float:
 def margin(counts: NDArray[np.int64], columns: Sequence[str], wanted: Sequence[str]) -> NDArray[np.int64]:
     """The tally of some of the columns of a larger one, its axes in the wanted order."""
     summed = tuple(axis for axis, name in enumerate(columns) if name not in wanted)
-    kept = [name for name in columns if name in wanted]
-    return np.ascontiguousarray(counts.sum(axis=summed).transpose([kept.index(name) for name in wanted]))
+    remaining = [name for name in columns if name in wanted]
+    return np.ascontiguousarray(counts.sum(axis=summed).transpose([remaining.index(name) for name in wanted]))

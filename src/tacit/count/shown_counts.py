@@ -59,7 +59,7 @@ class Numbering:
         """The itemsets of a level, one after the other."""
         codes = np.concatenate(list(level.values()))
         starts = np.array([[self.starts[name] for name in names] for names in level], dtype=np.int64)
-        return codes + np.repeat(starts, [len(own) for own in level.values()], axis=0)
+        return codes + np.repeat(starts, [len(itemsets) for itemsets in level.values()], axis=0)
 
     @cached_property
     def answers(self) -> list[tuple[str, int]]:
@@ -173,12 +173,12 @@ def counted_level(engine: CountEngine, level: Level, items: Items, numbering: Nu
     there = counted_there(engine, columns, question)
     if there is not None:
         return there.counts()
-    parts = coded_parts(engine, columns)
-    if parts is None:
+    tables = coded_parts(engine, columns)
+    if tables is None:
         return _by_both_questions(engine, level)
     common = question.counter(compiled="numba" in sys.modules or engine.n_rows * len(items) >= COMPILED_ROWS)
-    for part in parts:
-        common.add(part)
+    for table in tables:
+        common.add(table)
     return common.counts()
 
 
@@ -274,8 +274,8 @@ def _cube_of_tally(engine: CountEngine, names: Names) -> Cube:
 def _steps(counts: NDArray[Any], slots: Mapping[str, NDArray[np.int64]], schema: Schema) -> NDArray[np.int64]:
     numbering = Numbering(schema)
     steps = np.zeros(numbering.size, dtype=np.int64)
-    for axis, (name, own) in enumerate(slots.items()):
+    for axis, (name, column_slots) in enumerate(slots.items()):
         start = numbering.starts[name]
         stride = counts.strides[axis] // counts.itemsize
-        steps[start : start + len(own)] = (own - (counts.shape[axis] - 1)) * stride
+        steps[start : start + len(column_slots)] = (column_slots - (counts.shape[axis] - 1)) * stride
     return steps

@@ -40,8 +40,8 @@ def column_slots(codes: NDArray[Any], attribute: Attribute) -> Slots:
         return Slots(codes.astype(np.uint32))
     if attribute.shows in ("bits", "hashed"):
         codes = Hashing.of(attribute).holding(codes) if attribute.shows == "hashed" else codes
-        shown = np.concatenate([codes, np.ones((len(codes), 1), dtype=np.bool_)], axis=1)
-        return Slots(np.nonzero(shown)[1].astype(np.uint32), np.cumsum(shown.sum(axis=1)))
+        bits = np.concatenate([codes, np.ones((len(codes), 1), dtype=np.bool_)], axis=1)
+        return Slots(np.nonzero(bits)[1].astype(np.uint32), np.cumsum(bits.sum(axis=1)))
     width = codes.shape[1] + 1
     values = np.empty((len(codes), width), dtype=np.uint32)
     values[:, :-1], values[:, -1] = codes, attribute.size

@@ -67,11 +67,11 @@ def true_schema(origins: Sequence[Source]) -> Schema:
             source.questionnaire.public
         )
         for attribute in asked:
-            known = attributes.setdefault(attribute.name, attribute)
-            if known.answers != attribute.answers:
+            first = attributes.setdefault(attribute.name, attribute)
+            if first.answers != attribute.answers:
                 raise InvalidInput(
                     f"The tables list the answers of {attribute.name!r} differently, so they cannot be pooled: "
-                    f"{', '.join(known.answers)} and {', '.join(attribute.answers)}. Disguise both with the same answers "
+                    f"{', '.join(first.answers)} and {', '.join(attribute.answers)}. Disguise both with the same answers "
                     "in the same order, or estimate from one."
                 )
     return Schema(tuple(attributes.values()))
@@ -122,7 +122,7 @@ def add_engines(parts: Sequence[CountEngine]) -> CountEngine:
     if len(parts) == 1:
         return parts[0]
     if all(hasattr(engine, "weighted_groups") for engine in parts):
-        together: CountEngine = functools.reduce(lambda one, two: one.combined(two), parts)  # type: ignore[attr-defined]
+        together: CountEngine = functools.reduce(lambda first, second: first.combine(second), parts)  # type: ignore[attr-defined]
         return together
     held = [rows for rows in map(held_rows, parts) if rows is not None]
     if len(held) == len(parts):

@@ -154,7 +154,7 @@ def lent_view(connection: Any, name: str, table: pa.Table) -> Any:
 def frame_batches(frame: Any) -> Iterator[pa.RecordBatch]:
     """The rows of a data frame, one partition after the other, so that only one is held here at a time."""
 
-    def packed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def pack_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         # Sent to the cluster as it stands here, so that Tacit need not be installed there.
 
         for batch in batches:
@@ -163,7 +163,7 @@ def frame_batches(frame: Any) -> Iterator[pa.RecordBatch]:
                 stream.write_batch(batch)
             yield arrow.RecordBatch.from_arrays([arrow.array([sink.getvalue().to_pybytes()])], ["packed"])
 
-    for row in frame.mapInArrow(packed, "packed binary").toLocalIterator():
+    for row in frame.mapInArrow(pack_batches, "packed binary").toLocalIterator():
         with pa.ipc.open_stream(bytes(row.packed)) as stream:
             yield from stream
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from tacit.channel.scheme import Questionnaire, Scheme
 from tacit.count.backend import answer
-from tacit.count.connections import is_address, opened, safe_address
+from tacit.count.connections import is_address, open_table, safe_address
 from tacit.count.protocol import Source
 from tacit.count.spark import is_frame, table_note, table_of
 from tacit.count.table import TableEngine
@@ -32,7 +32,7 @@ class StoredReports:
 
     @classmethod
     def open(cls, where: str | Path | Any, scheme: Scheme) -> StoredReports:
-        """The reports in a file, behind the address of a table (see `connections.opened`), or in a data frame of Spark.
+        """The reports in a file, behind the address of a table (see `connections.open_table`), or in a data frame of Spark.
 
         A file or a table of Spark that was disguised under another scheme is refused. Other databases do not say under which
         scheme their reports were disguised, so that is a warning, as for a file without a note.
@@ -40,9 +40,9 @@ class StoredReports:
         if is_frame(where):
             return cls(table_of(where), scheme)
         if not is_address(where):
-            table = opened(where)
+            table = open_table(where)
             return cls(table, scheme, checked_scheme_note(where, scheme))
-        table, noted = opened(where), table_note(where)
+        table, noted = open_table(where), table_note(where)
         if "scheme" in noted:
             return cls(table, scheme, is_noted_simulation(noted, scheme, safe_address(where)))
         if not scheme.is_identity:

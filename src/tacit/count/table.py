@@ -68,8 +68,8 @@ class TableEngine:
     @cached_property
     def _bits(self) -> dict[str, list[Any]]:
         """For each attribute that shows bits, its columns as 0 and 1."""
-        shown = [attribute for attribute in self.schema if attribute.shows == "bits"]
-        return bit_columns(self.table, shown)
+        attributes = [attribute for attribute in self.schema if attribute.shows == "bits"]
+        return bit_columns(self.table, attributes)
 
     @cached_property
     def _sets(self) -> dict[str, Any]:
@@ -179,8 +179,8 @@ class TableEngine:
         import ibis
 
         chosen = {f"k{i}": self._sets.get(a.name, self._values(a)) for i, a in enumerate(keys)}
-        shown = {f"b{i}_{j}": bit for i, a in enumerate(bits) for j, bit in enumerate(self._bits[a.name])}
-        table = self.table.select(one=ibis.literal(1, type="int64"), **chosen, **shown)
+        bits_by_key = {f"b{i}_{j}": bit for i, a in enumerate(bits) for j, bit in enumerate(self._bits[a.name])}
+        table = self.table.select(one=ibis.literal(1, type="int64"), **chosen, **bits_by_key)
         for i, attribute in enumerate(keys):
             if attribute.shows == "set":
                 table = table.mutate(**{f"k{i}": table[f"k{i}"].unnest()})

@@ -28,11 +28,13 @@ Array = NDArray[np.float64]
 
 def weighted_totals(engine: TableEngine, products: Sequence[Product]) -> Totals:
     """Sums and sums of squares of products, some hundred in one scan."""
-    parts = [
+    by_query = [
         _query_totals(engine, products[start : start + PRODUCTS_A_QUERY])
         for start in range(0, len(products), PRODUCTS_A_QUERY)
     ]
-    return Totals(np.concatenate([part.sums for part in parts]), np.concatenate([part.squares for part in parts]))
+    return Totals(
+        np.concatenate([totals.sums for totals in by_query]), np.concatenate([totals.squares for totals in by_query])
+    )
 
 
 def _query_totals(engine: TableEngine, products: Sequence[Product]) -> Totals:
@@ -125,8 +127,8 @@ def _slot_sum(engine: TableEngine, attribute: Attribute, weights: Array) -> Any:
     those run out of digits.
     """
     if attribute.shows == "bits":
-        shown = engine.shown_bits(attribute.name)
-        terms = [bit.cast("float64") * float(weight) for bit, weight in zip(shown, weights[:-1], strict=True)]
+        bits = engine.shown_bits(attribute.name)
+        terms = [bit.cast("float64") * float(weight) for bit, weight in zip(bits, weights[:-1], strict=True)]
     else:
         column = engine.shown_set(attribute.name)
         # Most members of a set weigh the same, so only those that differ are looked for.

@@ -69,13 +69,13 @@ class TabledEngine:
                 # A set or bits count every report in their last slot; single answers add up to all reports.
                 single = self.schema[names[axis]].shows == "one"
                 counts = np.asarray(counts.sum(axis=axis) if single else counts.take(-1, axis=axis))
-        kept = [name for name in names if name in columns]
-        return np.ascontiguousarray(counts.transpose([kept.index(name) for name in columns]))
+        remaining = [name for name in names if name in columns]
+        return np.ascontiguousarray(counts.transpose([remaining.index(name) for name in columns]))
 
     def _contents(self, most: int = 6) -> str:
-        shown = [" with ".join(names) for names in self.tables]
-        more = f" and {len(shown) - most:,} more tables" if len(shown) > most else ""
-        return "; ".join(shown[:most]) + more
+        tables = [" with ".join(names) for names in self.tables]
+        more = f" and {len(tables) - most:,} more tables" if len(tables) > most else ""
+        return "; ".join(tables[:most]) + more
 
     def tallies(self, column_sets: Sequence[Sequence[str]]) -> list[NDArray[np.int64]]:
         return [self.tally(columns) for columns in column_sets]
@@ -93,10 +93,10 @@ class TabledEngine:
 
     def _moments(self, product: Product) -> tuple[float, float]:
         columns = columns_of(product)
-        shown = [name for name in columns if self.schema[name].shows != "one"]
-        if shown:
+        set_columns = [name for name in columns if self.schema[name].shows != "one"]
+        if set_columns:
             raise NotEstimable(
-                f"Reports of {', '.join(shown)} show sets or bits; their errors need whole reports, which this tally does "
+                f"Reports of {', '.join(set_columns)} show sets or bits; their errors need whole reports, which this tally does "
                 "not hold. Tally the reports again with --whole."
             )
         return moments_of_tally(self.tally(columns), columns, product)

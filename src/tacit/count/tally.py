@@ -165,13 +165,13 @@ class Tally:
 
     def __add__(self, other: Tally) -> Tally:
         """The counts of both together."""
-        return self._combined(other, 1)
+        return self._combine(other, 1)
 
     def __sub__(self, other: Tally) -> Tally:
         """The counts without those of the other, which must be among them."""
-        return self._combined(other, -1)
+        return self._combine(other, -1)
 
-    def _combined(self, other: Tally, sign: int) -> Tally:
+    def _combine(self, other: Tally, sign: int) -> Tally:
         if not isinstance(other, Tally):
             return NotImplemented
         if other.scheme.hash != self.scheme.hash:
@@ -179,7 +179,9 @@ class Tally:
                 f"These tallies count reports of different schemes ({self.scheme.hash[:12]}... and "
                 f"{other.scheme.hash[:12]}...), which cannot be added. Estimate from both: they are pooled."
             )
-        parts = tuple(_combined(one, two, sign) for one, two in zip(self.parts, other.parts, strict=True))
+        parts = tuple(
+            _combine_parts(first, second, sign) for first, second in zip(self.parts, other.parts, strict=True)
+        )
         files = {**self.files, **other.files} if sign > 0 else dict(self.files)
         return Tally(self.scheme, parts, self.is_simulation or other.is_simulation, files)
 
@@ -212,19 +214,19 @@ class Tally:
         note = read_metadata(path) or {}
         if note.get("format") != FORMAT:
             raise InvalidInput(f"{str(path)!r} is not a tally. Make one with: tacit tally REPORTS --scheme S --out T")
-        kept = Scheme.from_document(note["scheme_document"])
-        if scheme is not None and scheme.hash != kept.hash:
+        file_scheme = Scheme.from_document(note["scheme_document"])
+        if scheme is not None and scheme.hash != file_scheme.hash:
             raise SchemeMismatch(
-                f"{str(path)!r} counts reports of the scheme {kept.hash[:12]}..., not of {scheme.hash[:12]}.... Give the "
+                f"{str(path)!r} counts reports of the scheme {file_scheme.hash[:12]}..., not of {scheme.hash[:12]}.... Give the "
                 "scheme it was counted under, or leave --scheme out: the tally carries it."
             )
         reading = {"whole": _read_whole, "weighted": _read_weighted}
-        parts = reading.get(note["holds"], _read_cells)(read_table(path), kept, note)
-        return cls(kept, parts, bool(note.get("simulation", False)), _stamps(note.get("files", {})))
+        parts = reading.get(note["holds"], _read_cells)(read_table(path), file_scheme, note)
+        return cls(file_scheme, parts, bool(note.get("simulation", False)), _stamps(note.get("files", {})))
 
 
 def _stamps(noted: Mapping[str, Any]) -> dict[str, FileStamp]:
-    return {name: (own, None) if isinstance(own, int) else (own[0], own[1]) for name, own in noted.items()}
+    return {name: (stamp, None) if isinstance(stamp, int) else (stamp[0], stamp[1]) for name, stamp in noted.items()}
 
 
 def is_tally(path: str | Path) -> bool:
@@ -291,8 +293,8 @@ def _columns_for(questionnaire: Questionnaire, names: Sequence[str]) -> Names:
     for group in questionnaire.groups_of(names):
         wanted = [axis for axis, name in enumerate(group.names) if name in names]
         if group.channel.has_marginals:
-            shown = group.channel.marginal(wanted).report_attributes([group.attributes[axis] for axis in wanted])
-            columns.update(column.name for column in shown)
+            marginal, attributes = group.channel.marginal(wanted), [group.attributes[axis] for axis in wanted]
+            columns.update(column.name for column in marginal.report_attributes(attributes))
         else:
             columns.update(column.name for column in group.report_attributes)
     return tuple(sorted(columns, key=questionnaire.report_schema.place))
@@ -313,38 +315,40 @@ def _table_names(counts: Part) -> list[list[str]]:
     return [list(names) for names in counts.tables] if isinstance(counts, TabledEngine) else []
 
 
-def _combined(one: Part, two: Part, sign: int) -> Part:
-    if isinstance(one, WeightedRows) and isinstance(two, WeightedRows):
-        together = one.combined(two, sign)
+def _combine_parts(first: Part, second: Part, sign: int) -> Part:
+    if isinstance(first, WeightedRows) and isinstance(second, WeightedRows):
+        together = first.combine(second, sign)
         _check_enough(together.counts)
         return together
-    if isinstance(one, WeightedRows) or isinstance(two, WeightedRows):
+    if isinstance(first, WeightedRows) or isinstance(second, WeightedRows):
         raise InvalidInput("One of these tallies is weighted and the other is not. Tally both with their weights.")
-    if isinstance(one, CountedEngine) and isinstance(two, CountedEngine):
-        return _combined_rows(one, two, sign)
-    return _combined_tables(one, two, sign)
+    if isinstance(first, CountedEngine) and isinstance(second, CountedEngine):
+        return _combine_rows(first, second, sign)
+    return _combine_tables(first, second, sign)
 
 
-def _combined_rows(one: CountedEngine, two: CountedEngine, sign: int) -> CountedEngine:
-    rows = Table.concatenate([one.table, two.table])
-    table, counts = distinct_in_memory(rows, np.concatenate([one.counts, sign * two.counts]), rows.schema.names)
+def _combine_rows(first: CountedEngine, second: CountedEngine, sign: int) -> CountedEngine:
+    rows = Table.concatenate([first.table, second.table])
+    table, counts = distinct_in_memory(rows, np.concatenate([first.counts, sign * second.counts]), rows.schema.names)
     _check_enough(counts)
     return CountedEngine(table.rows(counts > 0), counts[counts > 0])
 
 
-def _combined_tables(one: CountedEngine | TabledEngine, two: CountedEngine | TabledEngine, sign: int) -> TabledEngine:
-    """What both hold, as a table or a margin of one; a tally of whole reports holds every table of the other."""
-    tabled = [part for part in (one, two) if isinstance(part, TabledEngine)]
-    named = dict.fromkeys(names for part in tabled for names in part.tables)
-    common = [names for names in named if all(part.holds(names) for part in tabled)]
+def _combine_tables(
+    first: CountedEngine | TabledEngine, second: CountedEngine | TabledEngine, sign: int
+) -> TabledEngine:
+    """The tables, or margins of tables, that both tallies hold; a tally of whole reports holds every table."""
+    tabled = [engine for engine in (first, second) if isinstance(engine, TabledEngine)]
+    named = dict.fromkeys(names for engine in tabled for names in engine.tables)
+    common = [names for names in named if all(engine.holds(names) for engine in tabled)]
     if not common:
         raise InvalidInput(
             "These tallies hold no table in common, so they cannot be added. Tally with the same tables."
         )
-    tables = {names: one.tally(names) + sign * two.tally(names) for names in common}
+    tables = {names: first.tally(names) + sign * second.tally(names) for names in common}
     for counts in tables.values():
         _check_enough(counts)
-    return TabledEngine(one.schema, one.n_rows + sign * two.n_rows, tables)
+    return TabledEngine(first.schema, first.n_rows + sign * second.n_rows, tables)
 
 
 def _check_enough(counts: NDArray[np.int64]) -> None:
@@ -377,13 +381,15 @@ def _weighted_parts(reports: ReportSource, given: Mapping[str, Any]) -> tuple[We
         )
     many = sum(table.n_rows for table in tables)
     return tuple(
-        WeightedRows.of_table(table, sample=named, **{name: _of_people(own, rows, many) for name, own in given.items()})
+        WeightedRows.of_table(
+            table, sample=named, **{name: _of_people(listed, rows, many) for name, listed in given.items()}
+        )
         for table, rows in zip(tables, places, strict=True)
     )
 
 
 def _of_people(values: Any, rows: NDArray[np.intp], many: int) -> Any:
-    """What is said of these rows of a table of so many people."""
+    """The weights, strata or clusters at some rows of a table of `many` people."""
     if values is None:
         return None
     listed = np.asarray(values.to_pylist() if hasattr(values, "to_pylist") else values)
@@ -401,9 +407,9 @@ def _whole_table(tally: Tally) -> pa.Table:
     rows = rows.append_column(COUNT, pa.array(np.concatenate([counts.counts for counts in parts])))
     weighted = [counts for counts in parts if isinstance(counts, WeightedRows)]
     if weighted:
-        texts = [[str(name) for counts in weighted for name in getattr(counts, own)] for own in ("strata", "clusters")]
-        sums = [np.concatenate([getattr(counts, own) for counts in weighted]) for own in ("sums", "squares")]
-        columns = [*(pa.array(own, pa.string()) for own in texts), *map(pa.array, sums)]
+        texts = [[str(name) for counts in weighted for name in getattr(counts, key)] for key in ("strata", "clusters")]
+        sums = [np.concatenate([getattr(counts, key) for counts in weighted]) for key in ("sums", "squares")]
+        columns = [*(pa.array(names, pa.string()) for names in texts), *map(pa.array, sums)]
         for name, column in zip(SAMPLE_KEYS, columns, strict=True):
             rows = rows.append_column(name, column)
     return rows
@@ -426,8 +432,8 @@ def _read_weighted(table: pa.Table, scheme: Scheme, note: Mapping[str, Any]) -> 
     dealt = np.array(table.column(RESERVED).to_pylist(), dtype=object)
     asked = [dealt == questionnaire.name for questionnaire in scheme.questionnaires]
     return tuple(
-        WeightedRows(part, strata[here], clusters[here], counts[here], sums[here], squares[here], sample)
-        for part, here in zip(parts, asked, strict=True)
+        WeightedRows(reports, strata[here], clusters[here], counts[here], sums[here], squares[here], sample)
+        for reports, here in zip(parts, asked, strict=True)
     )
 
 
@@ -438,14 +444,14 @@ def _read_whole(table: pa.Table, scheme: Scheme, note: Mapping[str, Any]) -> tup
         return (CountedEngine(rows.parts[0], counts),)
     dealt = np.array(table.column(RESERVED).to_pylist(), dtype=object)
     pairs = zip(scheme.questionnaires, rows.parts, strict=True)
-    return tuple(CountedEngine(part, counts[dealt == questionnaire.name]) for questionnaire, part in pairs)
+    return tuple(CountedEngine(reports, counts[dealt == questionnaire.name]) for questionnaire, reports in pairs)
 
 
 def _cells_table(tally: Tally) -> pa.Table:
 
     columns: dict[str, list[NDArray[np.int64]]] = {"part": [], "table": [], "cell": [], COUNT: []}
-    for at, part in enumerate(tally.parts):
-        tables = part.tables if isinstance(part, TabledEngine) else {}
+    for at, engine in enumerate(tally.parts):
+        tables = engine.tables if isinstance(engine, TabledEngine) else {}
         for position, counts in enumerate(tables.values()):
             cells = np.flatnonzero(counts)
             columns["part"].append(np.full(len(cells), at))
@@ -456,9 +462,9 @@ def _cells_table(tally: Tally) -> pa.Table:
 
 
 def _read_cells(table: pa.Table, scheme: Scheme, note: Mapping[str, Any]) -> tuple[Part, ...]:
-    part, number, cell, count = (table.column(name).to_numpy() for name in ("part", "table", "cell", COUNT))
+    source, number, cell, count = (table.column(name).to_numpy() for name in ("part", "table", "cell", COUNT))
     most = max((len(tables) for tables in note["tables"]), default=0)
-    place = part * most + number
+    place = source * most + number
     order = np.argsort(
         place, kind="stable"
     )  # so that the cells of a table are one stretch, however many tables there are

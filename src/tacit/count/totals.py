@@ -203,11 +203,11 @@ def _block_products(
 ) -> Array:
     values = np.ones(n_rows)
     for columns, weights in product:
-        shown = slots[columns]
-        if isinstance(shown, _Hashed):
-            values *= held_weights(shown.digits, shown.hashing, weights)
-        elif shown.ends is None:
-            loops.multiply_looked_up(values, shown.values, weights)
+        column_slots = slots[columns]
+        if isinstance(column_slots, _Hashed):
+            values *= held_weights(column_slots.digits, column_slots.hashing, weights)
+        elif column_slots.ends is None:
+            loops.multiply_looked_up(values, column_slots.values, weights)
         else:
-            loops.multiply_summed(values, shown.values, shown.ends, weights)
+            loops.multiply_summed(values, column_slots.values, column_slots.ends, weights)
     return values

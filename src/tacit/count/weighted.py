@@ -50,7 +50,7 @@ class SampleColumns:
     replicate_scale: float | None = None  # of the sum of squared deviations; one over the replicates if not said
 
     @property
-    def named(self) -> list[str]:
+    def column_names(self) -> list[str]:
         columns = (self.weights, self.strata, self.clusters, self.sampled, *self.replicates)
         return [column for column in columns if isinstance(column, str)]
 
@@ -181,7 +181,7 @@ def grouped_rows(engine: TableEngine, columns: Sequence[str], sample: SampleColu
     import ibis
 
     table = engine.table
-    for name in sample.named:
+    for name in sample.column_names:
         if name not in table.columns:
             raise UnknownName("Column", name, table.columns)
     # Counting adds whole numbers, which no database turns into decimals of its own.
@@ -192,7 +192,7 @@ def grouped_rows(engine: TableEngine, columns: Sequence[str], sample: SampleColu
     for name in again:
         _checked_replicates(table.select(w=again[name]), sample.replicates[int(name[1:])])
     share = sample.sampled
-    shown = table.select(
+    rows = table.select(
         **{f"k{position}": engine.grouped_by(name) for position, name in enumerate(columns)},
         stratum=_text(table, sample.strata),
         cluster=_text(table, sample.clusters),
@@ -200,12 +200,12 @@ def grouped_rows(engine: TableEngine, columns: Sequence[str], sample: SampleColu
         **again,
         **({"sampled": table[share].cast("float64")} if isinstance(share, str) else {}),
     )
-    keys = [name for name in shown.columns if name != "w" and name not in again]
-    return shown.group_by(keys).agg(
-        rows=shown.count(),
-        sums=shown.w.sum(),
-        squares=(shown.w * shown.w).sum(),
-        **{name: shown[name].sum() for name in again},
+    keys = [name for name in rows.columns if name != "w" and name not in again]
+    return rows.group_by(keys).agg(
+        rows=rows.count(),
+        sums=rows.w.sum(),
+        squares=(rows.w * rows.w).sum(),
+        **{name: rows[name].sum() for name in again},
     )
 
 

@@ -58,9 +58,9 @@ class WeightedRows:
         _checked_columns(table.schema)
         everybody = np.full(table.n_rows, "")
         weight = np.ones(table.n_rows) if weights is None else _weights(weights, table.n_rows)
-        parts = [everybody if own is None else _names(own, table.n_rows) for own in (strata, clusters)]
+        sample_names = [everybody if names is None else _names(names, table.n_rows) for names in (strata, clusters)]
         ones = np.ones(table.n_rows, dtype=np.int64)
-        return cls(table, parts[0], parts[1], ones, weight, weight**2, sample).merged()
+        return cls(table, sample_names[0], sample_names[1], ones, weight, weight**2, sample).merge_rows()
 
     @classmethod
     def of_stored(
@@ -81,16 +81,16 @@ class WeightedRows:
         sums, squares = (np.asarray(result.column(name).to_numpy(), np.float64) for name in ("sums", "squares"))
         strata, clusters = (_names(result.column(name), result.num_rows) for name in KEYS)
         rows = np.asarray(counts.to_numpy(), np.int64)
-        return cls(Table(schema, codes), strata, clusters, rows, sums, squares, sample).merged()
+        return cls(Table(schema, codes), strata, clusters, rows, sums, squares, sample).merge_rows()
 
-    def selected(self, columns: Sequence[str]) -> WeightedRows:
-        """Some of the columns; rows that are alike in them are one."""
+    def select_columns(self, columns: Sequence[str]) -> WeightedRows:
+        """Some of the columns; rows that agree in all of these become one row."""
         schema = self.schema.select(columns)
         table = Table(schema, {name: self.table[name] for name in columns})
-        return dataclasses.replace(self, table=table).merged()
+        return dataclasses.replace(self, table=table).merge_rows()
 
-    def merged(self) -> WeightedRows:
-        """Rows that are alike as one; those that nobody is left of are gone."""
+    def merge_rows(self) -> WeightedRows:
+        """Add up rows that agree in report, stratum and cluster; drop those with no reports left."""
         names = [f"{place}" for place in range(len(self.schema))]
         columns = dict(zip(names, (self.table[name] for name in self.schema.names), strict=True))
         keys = {
@@ -102,15 +102,15 @@ class WeightedRows:
         result = grouped.aggregate([(name, "sum") for name in SUMS])
         result = result.filter(np.asarray(result.column("count_sum").to_numpy()) != 0)
         codes = {
-            own: np.asarray(result.column(name).to_numpy()).astype(self.table[own].dtype)
-            for name, own in zip(names, self.schema.names, strict=True)
+            attribute: np.asarray(result.column(name).to_numpy()).astype(self.table[attribute].dtype)
+            for name, attribute in zip(names, self.schema.names, strict=True)
         }
         count, weight, square = (np.asarray(result.column(f"{name}_sum").to_numpy()) for name in SUMS)
         strata, clusters = (np.array(result.column(name).to_pylist(), dtype=np.str_) for name in KEYS)
         return WeightedRows(Table(self.schema, codes), strata, clusters, count, weight, square, self.sample)
 
-    def combined(self, other: WeightedRows, sign: int = 1) -> WeightedRows:
-        """Both together, or without the other's."""
+    def combine(self, other: WeightedRows, sign: int = 1) -> WeightedRows:
+        """The reports of both together; with `sign` -1, these reports without those of `other`."""
         if _asked_columns(self.sample) != _asked_columns(other.sample):
             raise InvalidInput(
                 "One of these tallies knows weights, strata or clusters that the other does not. Tally both with the same."
@@ -123,7 +123,7 @@ class WeightedRows:
             np.concatenate([self.sums, sign * other.sums]),
             np.concatenate([self.squares, sign * other.squares]),
             self.sample,
-        ).merged()
+        ).merge_rows()
 
     def weighted_groups(self, columns: Sequence[str]) -> StoredGroups:
         """What a weighted estimate asks of a stored table."""
@@ -164,10 +164,11 @@ def _asked_columns(sample: SampleColumns) -> tuple[bool, ...]:
 
 
 def _checked_columns(schema: Schema) -> None:
-    shown = [attribute.name for attribute in schema if attribute.shows != "one"]
-    if shown:
+    set_columns = [attribute.name for attribute in schema if attribute.shows != "one"]
+    if set_columns:
         raise InvalidInput(
-            f"{', '.join(shown)} show sets or bits, which are not kept in weighted tallies. Estimate from the reports themselves."
+            f"{', '.join(set_columns)} show sets or bits, which are not kept in weighted tallies. "
+            "Estimate from the reports themselves."
         )
 
 
@@ -201,7 +202,7 @@ def weighted_rows(engine: CountEngine, columns: Sequence[str], sample: SampleCol
     if isinstance(engine, WeightedRows):
         if sample is not None:
             raise InvalidInput("This tally knows its weights, strata and clusters. Leave them out.")
-        return engine.selected(columns)
+        return engine.select_columns(columns)
     if sample is None:
         return None
     if not isinstance(engine, TableEngine):

@@ -100,7 +100,7 @@ def frame_correlations(
     for name in devices:
         if name not in names:
             raise InvalidInput(f"The device of {name!r} belongs to none of the variables {', '.join(names)}.")
-    table, notes = reading.read(data, [*names, *columns.named, *([] if sample is None else [sample])])
+    table, notes = reading.read(data, [*names, *columns.column_names, *([] if sample is None else [sample])])
     made = {name: given_design(spec) for name, spec in devices.items()}
     read = {
         name: _report_variable(table, name, made[name], values.get(name), sample)

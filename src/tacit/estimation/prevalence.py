@@ -177,7 +177,7 @@ def prevalence(
     if against is not None and not 0 <= against <= 1:
         raise InvalidInput(f"The share to test against must lie between 0 and 1, not {against!r}.")
     items = [name.strip() for name in item.split(",")] if isinstance(known, MomentDesign) else [item]
-    named = [*items, sample, direct_item, *groups, watched[0] if watched else None, *columns.named]
+    named = [*items, sample, direct_item, *groups, watched[0] if watched else None, *columns.column_names]
     reading = StudyReading(tuple(missing_marks), sheet, skip_rows)
     table, notes = reading.read(data, [name for name in named if name is not None])
     if table.num_rows == 0:

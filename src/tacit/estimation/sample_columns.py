@@ -29,7 +29,7 @@ def design_of(
     """
     if bootstrap is not None and columns.replicates:
         raise InvalidInput("Errors come from a bootstrap or from replicate weights. Give one of them.")
-    if not columns.named and columns.sampled is None and bootstrap is None and columns.replicate_scale is None:
+    if not columns.column_names and columns.sampled is None and bootstrap is None and columns.replicate_scale is None:
         return None
     share = columns.sampled
     kept = np.ones(table.num_rows, dtype=bool) if rows is None else rows

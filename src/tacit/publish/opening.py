@@ -16,7 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from tacit.count.backend import single_row
-from tacit.count.connections import is_address, opened
+from tacit.count.connections import is_address, open_table
 from tacit.count.database_schema import inferred_schema
 from tacit.count.spark import is_frame, table_of
 from tacit.dataset import Dataset
@@ -215,7 +215,7 @@ def is_stored(data: Any) -> bool:
 def stored_table(data: Any, *, writable: bool = False) -> Any:
     """The ibis table behind an address or a data frame of Spark; an ibis table as it is."""
     if isinstance(data, str | Path):
-        return opened(data, writable=writable)
+        return open_table(data, writable=writable)
     return table_of(data) if is_frame(data) else data
 
 

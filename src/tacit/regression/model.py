@@ -143,7 +143,7 @@ def regress(
     used_scheme = scheme if scheme is not None else _carried_scheme(data, devices)
     study = _read(read, given_devices(devices), used_scheme, sample, yes, read_control(control))
     columns = SampleColumns(weights, strata, clusters, sampled, tuple(replicates), replicate_scale)
-    asked = bool(columns.named) or sampled is not None or bootstrap is not None or replicate_scale is not None
+    asked = bool(columns.column_names) or sampled is not None or bootstrap is not None or replicate_scale is not None
     reading = StudyReading(tuple(missing_marks), sheet, skip_rows)
     rows = rows_of(data, study.columns, study.names, columns, reading, listed=asked)
     sampling = Sampling(columns, lonely, bootstrap, seed)

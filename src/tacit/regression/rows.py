@@ -155,7 +155,7 @@ def rows_of(
     listed: bool,
 ) -> AlikeRows:
     """The rows to fit: of a file, a frame, reports, or what is stored; `listed` where every person counts alone."""
-    counted = stored_rows(data, names, sample if sample.named or sample.sampled is not None else None)
+    counted = stored_rows(data, names, sample if sample.column_names or sample.sampled is not None else None)
     if counted is not None:
         if listed and counted.kept_sums is None:
             raise InvalidInput(
@@ -165,7 +165,7 @@ def rows_of(
         return counted
     if isinstance(data, Reports):
         data = data.to_arrow()
-    table, notes = reading.read(data, [*wanted, *sample.named])
+    table, notes = reading.read(data, [*wanted, *sample.column_names])
     if table.num_rows == 0:
         raise InvalidInput("There are no rows, so nothing can be fitted.")
     return replace(as_listed(table) if listed else alike_together(table), notes=tuple(notes))

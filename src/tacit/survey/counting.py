@@ -36,10 +36,10 @@ def countable(store: Store, survey: StoredSurvey, n_reports: int, *, read_up_to:
     has_sets = any(column.members for column in survey.wire.columns)
     if n_reports <= read_up_to or has_sets:
         return coded_reports(store, survey) if _is_plain(survey) else reports_of(store, survey)
-    from tacit.count.connections import opened
+    from tacit.count.connections import open_table
     from tacit.count.stored import StoredReports
 
-    return StoredReports(opened(_address(store, survey)), survey.definition.scheme)
+    return StoredReports(open_table(_address(store, survey)), survey.definition.scheme)
 
 
 def _is_plain(survey: StoredSurvey) -> bool:
