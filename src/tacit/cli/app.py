@@ -31,19 +31,19 @@ COMMANDS: dict[str, tuple[str, str | dict[str, str]]] = {
         "plan:plan",
     ),
     "devices": (
-        "List the devices by which sensitive questions are asked; with a name, what is done step by step, law and privacy.",
+        "List the devices for asking sensitive questions; with NAME, show the steps, the formula and the privacy of one device.",
         "devices:devices",
     ),
     "disguise": (
-        "Disguise every record of a file, streaming; nothing appears under OUT until all is written.",
+        "Disguise every record of a file, a part at a time; the report file appears when all records are written.",
         "disguise:disguise",
     ),
     "estimate": (
-        "Estimate a table of the truth, with standard errors and intervals; reports of one scheme are added, others pooled.",
+        "Estimate a table of the true answers, with standard errors and intervals, from reports of one or several schemes.",
         "estimate:estimate",
     ),
     "prevalence": (
-        "Estimate how many carry a trait that was asked with a device, from a file as it is; only the named columns are read.",
+        "Estimate the share of people with a trait that was asked with a device; only the named columns of the file are read.",
         "prevalence:prevalence",
     ),
     "simulate": (
@@ -87,7 +87,7 @@ COMMANDS: dict[str, tuple[str, str | dict[str, str]]] = {
         "survey:app",
     ),
     "reproduce": (
-        "Run a published study again: tables, plots, the published number or sentence beside ours.",
+        "Run a published study again, and show its published numbers and sentences beside Tacit's.",
         "reproduce:reproduce",
     ),
 }
@@ -128,7 +128,10 @@ def _options(
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
     settings: Annotated[
-        Path | None, typer.Option(help="Settings file, also for formula, seed, store, host and proxy.")
+        Path | None,
+        typer.Option(
+            help="Settings file instead of tacit.toml; may also set formula, seed, force, store, host and proxy."
+        ),
     ] = None,  # taken off the line before, by `read_settings`
 ) -> None:
     pass

@@ -13,24 +13,36 @@ from tacit.cli.output import JsonFlag, print_json, print_table, print_text
 
 def check(
     table: Annotated[str, typer.Argument(metavar="FILE", help="CSV or Parquet file, or address of a database table.")],
-    attributes: Annotated[str, typer.Option(help="What somebody may know of a person, by commas.")],
-    sensitive: Annotated[str | None, typer.Option(help="Sensitive attributes, by commas.")] = None,
-    schema: Annotated[Path | None, typer.Option(help="Document that says which answers are ordered, for t.")] = None,
-    person: Annotated[str | None, typer.Option(help="Column that says whose row it is: classes count persons.")] = None,
-    threshold: Annotated[int, typer.Option(help="Classes below this size put their rows at risk.")] = 5,
+    attributes: Annotated[
+        str, typer.Option(help="Attributes that somebody may know of a person, separated by commas.")
+    ],
+    sensitive: Annotated[
+        str | None, typer.Option(help="Sensitive attributes, separated by commas: gives l, t and beta.")
+    ] = None,
+    schema: Annotated[
+        Path | None, typer.Option(help="Scheme document that says which answers are ordered; t needs their order.")
+    ] = None,
+    person: Annotated[
+        str | None,
+        typer.Option(help="Column that identifies the person of each row: classes then count people, not rows."),
+    ] = None,
+    threshold: Annotated[int, typer.Option(help="Count rows of classes smaller than this as at risk.")] = 5,
     people: Annotated[
         str | None,
-        typer.Option(metavar="F|N", help="The people the rows come from: a table of them, or their number."),
+        typer.Option(metavar="F|N", help="Population that the rows come from: a table of people, or their number."),
     ] = None,
     weights: Annotated[
-        str | None, typer.Option(help="Column of survey weights: how many people a row stands for.")
+        str | None, typer.Option(help="Column of survey weights: the number of people that each row stands for.")
     ] = None,
     every: Annotated[
-        int | None, typer.Option(metavar="M", help="Also count k in every M of the attributes, for who knows no more.")
+        int | None,
+        typer.Option(metavar="M", help="Also find k for every M of the attributes (attacker knows at most M)."),
     ] = None,
     require: Annotated[
         str | None,
-        typer.Option(help="Exit with 1 unless these hold: k=5,l=2,t=.3,prosecutor=.2,uniques=0 and the like."),
+        typer.Option(
+            help="Exit with 1 unless the table meets these demands: k=5,l=2,t=.3,prosecutor=.2,uniques=0, ..."
+        ),
     ] = None,
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:

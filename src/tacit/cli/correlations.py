@@ -21,13 +21,15 @@ def correlations(
         list[str] | None, typer.Option(help="Device of a variable: 'copied: crosswise p=1/4'; repeatable.")
     ] = None,
     scheme: Annotated[Path | None, typer.Option(help="Scheme of the reports, if the file does not contain it.")] = None,
-    sample: Annotated[str | None, typer.Option(help="Column that tells the samples of a device apart.")] = None,
+    sample: Annotated[
+        str | None, typer.Option(help="Column that says which sample of a two-sample device a row is in.")
+    ] = None,
     weights: Weights = None,
     strata: Strata = None,
     clusters: Clusters = None,
     reading: ReadingOptions = AS_IT_IS,
     level: Annotated[float, typer.Option(help="Confidence level of the intervals.")] = 0.95,
-    plot: Annotated[Path | None, typer.Option(help="Picture of the estimates with their intervals.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="File for a picture of the estimates with their intervals.")] = None,
     paper: PaperOptions = UNWRITTEN,
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:

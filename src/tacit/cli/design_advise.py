@@ -28,7 +28,7 @@ def advise(
     seed: given.Seed = None,
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
-    """Compare the ways to disguise one question: error, each privacy, reports, and whether the promise needs a prior."""
+    """Compare the ways to disguise one question: error, privacy measures, possible reports, and whether a prior is needed."""
     from tacit.design import advise as compare
 
     if gamma is not None and epsilon is not None:

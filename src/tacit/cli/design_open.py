@@ -14,20 +14,26 @@ from tacit.errors import InvalidInput
 
 def open_question(
     out: Annotated[Path, typer.Option(help="Document to write (JSON).")],
-    attribute: Annotated[str, typer.Option(help="What the question is called: the column of its answers.")] = "answer",
-    gamma: Annotated[float | None, typer.Option(help="Largest amplification of a report.")] = None,
-    epsilon: Annotated[float | None, typer.Option(help="The same as its logarithm.")] = None,
-    length: Annotated[int, typer.Option(help="How many characters of an answer count.")] = 8,
-    step: Annotated[int, typer.Option(help="How many characters each level adds.")] = 2,
+    attribute: Annotated[
+        str, typer.Option(help="Name of the question, and of the column with its answers.")
+    ] = "answer",
+    gamma: Annotated[
+        float | None, typer.Option(help="Largest likelihood ratio of a report between two answers (amplification).")
+    ] = None,
+    epsilon: Annotated[float | None, typer.Option(help="Epsilon = ln(gamma); give this or --gamma.")] = None,
+    length: Annotated[int, typer.Option(help="Number of characters that are read of each answer.")] = 8,
+    step: Annotated[
+        int, typer.Option(help="Number of characters by which the search extends the beginnings of answers.")
+    ] = 2,
     characters: Annotated[
-        str | None, typer.Option(help="What answers are written with; the small letters a to z if not said.")
+        str | None, typer.Option(help="Characters that answers consist of; the letters a to z if not said.")
     ] = None,
     respondents: Annotated[
-        int | None, typer.Option(help="Say from which share on an answer stands out among so many.")
+        int | None, typer.Option(help="Print the least share of an answer that stands out among this many people.")
     ] = None,
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
-    """Write an open question: words, codes or addresses that nobody lists; `disguise` and `mine heavy` read it."""
+    """Write an open question, whose answers (words, codes, addresses) are not listed; for `disguise` and `mine heavy`."""
     from tacit.mine.heavy_hitters import LETTERS, OpenQuestion
     from tacit.mine.open_question_files import question_document, write_question
 

@@ -23,48 +23,79 @@ METHODS = ("optrr", "exact", "warner", "uniform-perturbation", "gamma-diagonal")
 # The expected answers.
 DistributionName = Literal["normal", "gamma", "uniform"]
 Distribution = Annotated[DistributionName | None, typer.Option(help="Expected distribution of the answers.")]
-Categories = Annotated[int, typer.Option(help="Number of answers of the named distribution.")]
+Categories = Annotated[int, typer.Option(help="With --distribution: number of answers.")]
 Prior = Annotated[str | None, typer.Option(help="Expected share of each answer, separated by commas.")]
 Priors = Annotated[
     list[str] | None,
     typer.Option(
-        "--prior", help="Expected share of each answer, separated by commas; more than once: keep delta for each."
+        "--prior",
+        help="Expected share of each answer, separated by commas; repeatable: --delta holds under each prior.",
     ),
 ]
 Answers = Annotated[str | None, typer.Option(help="Names of the answers, in the order of the prior.")]
-Data = Annotated[Path | None, typer.Option(help="File of truths to take the shares from.")]
-AttributeName = Annotated[str | None, typer.Option(help="Attribute of the file.")]
-SchemaFile = Annotated[Path | None, typer.Option(help="Scheme document that says how the file is read.")]
-Records = Annotated[int | None, typer.Option(help="Number of respondents; 10000, or the rows of the file.")]
+Data = Annotated[Path | None, typer.Option(help="File of true answers that gives the expected shares.")]
+AttributeName = Annotated[str | None, typer.Option(help="With --data: attribute whose answers are to be disguised.")]
+SchemaFile = Annotated[
+    Path | None, typer.Option(help="With --data: scheme document that lists the attribute's answers.")
+]
+Records = Annotated[int | None, typer.Option(help="Number of respondents; the rows of --data if not said, else 10000.")]
 
 # What to protect.
-Delta = Annotated[float | None, typer.Option(help="How sure any report may make anyone of any answer.")]
-Gamma = Annotated[float | None, typer.Option(help="Largest amplification: a promise without a prior.")]
-Epsilon = Annotated[float | None, typer.Option(help="The same as its logarithm.")]
-Privacy = Annotated[float | None, typer.Option(help="With delta: least chance of a wrong guess.")]
-Gammas = Annotated[str | None, typer.Option("--gamma", help="Bounds on amplification, separated by commas (exact).")]
-Epsilons = Annotated[str | None, typer.Option("--epsilon", help="The same as logarithms of gamma.")]
-Privacies = Annotated[str | None, typer.Option("--privacy", help="Wanted privacies, separated by commas (exact).")]
-Ball = Annotated[float, typer.Option(help="Keep delta too where this share of people answers otherwise.")]
+Delta = Annotated[
+    float | None, typer.Option(help="Largest posterior that any report may give any answer, under the prior.")
+]
+Gamma = Annotated[
+    float | None, typer.Option(help="Largest likelihood ratio of a report between two answers; holds under any prior.")
+]
+Epsilon = Annotated[float | None, typer.Option(help="Epsilon = ln(gamma); give this or --gamma.")]
+Privacy = Annotated[
+    float | None, typer.Option(help="With --delta: least chance that the best guess of an answer is wrong.")
+]
+Gammas = Annotated[
+    str | None, typer.Option("--gamma", help="Bounds on the likelihood ratio of reports, separated by commas (exact).")
+]
+Epsilons = Annotated[
+    str | None,
+    typer.Option("--epsilon", help="Bounds on epsilon = ln(gamma), separated by commas; give these or --gamma."),
+]
+Privacies = Annotated[
+    str | None,
+    typer.Option("--privacy", help="Wanted chances that the best guess is wrong, separated by commas (exact)."),
+]
+Ball = Annotated[
+    float, typer.Option(help="Keep --delta even if this share of people answers otherwise than the prior says.")
+]
 
 # What to prefer.
 Methods = Annotated[str, typer.Option("--method", help=f"One or several of: {', '.join(METHODS)}.")]
-Points = Annotated[int, typer.Option(help="Points of the exact front.")]
-Closeness = Annotated[bool, typer.Option(help="Count near guesses of ordered answers in part (not exact).")]
+Points = Annotated[int, typer.Option(help="Number of points of the exact front.")]
+Closeness = Annotated[
+    bool, typer.Option(help="Count a guess near the true ordered answer as partly right (not for exact).")
+]
 
 Purpose = Annotated[
     str | None,
-    typer.Option("--for", help="What errors are of: shares, mean, cumulative, contrast:a=1,b=-1, '2*mean + shares'."),
+    typer.Option(
+        "--for",
+        help="What to estimate, with small error: shares, mean, cumulative, contrast:a=1,b=-1, '2*mean + shares'.",
+    ),
 ]
 
 # How long to search.
-Generations = Annotated[int, typer.Option(help="Generations of OptRR's search.")]
-Population = Annotated[int, typer.Option(help="Matrices of each generation.")]
-Archive = Annotated[int, typer.Option(help="Matrices kept from one generation to the next.")]
-Slots = Annotated[int, typer.Option(help="Steps of privacy in OptRR's optimal set.")]
-Patience = Annotated[int | None, typer.Option(help="Stop after so many generations without improvement.")]
-Polish = Annotated[bool, typer.Option(help="Descend from OptRR's set with exact derivatives at the end.")]
-ShortPolish = Annotated[bool, typer.Option("--polish/--no-polish", help="Polish OptRR's set (a minute more).")]
+Generations = Annotated[int, typer.Option(help="Number of generations of OptRR's search.")]
+Population = Annotated[int, typer.Option(help="Number of matrices in each generation.")]
+Archive = Annotated[int, typer.Option(help="Number of matrices kept from one generation to the next.")]
+Slots = Annotated[int, typer.Option(help="Number of privacy steps in OptRR's optimal set.")]
+Patience = Annotated[
+    int | None, typer.Option(help="Stop after this many generations without improvement; never if not said.")
+]
+Polish = Annotated[bool, typer.Option(help="Improve OptRR's matrices by gradient descent at the end.")]
+ShortPolish = Annotated[
+    bool,
+    typer.Option(
+        "--polish/--no-polish", help="Improve OptRR's matrices by gradient descent at the end (a minute more)."
+    ),
+]
 Seed = Annotated[int | None, typer.Option(help="Seed of the search.")]
 
 Out = Annotated[Path | None, typer.Option(help="File for the front, as JSON.")]

@@ -42,18 +42,22 @@ MANY_REPORTS = 1_000_000  # from which their number is written as a power of ten
 class AttributeOptions:
     """Where the attributes of the scheme come from."""
 
-    schema: Annotated[Path | None, typer.Option(help="Scheme document whose attributes are used.")] = None
-    data: Annotated[Path | None, typer.Option(help="File of truths: gives the attributes and the prior.")] = None
-    answers: Annotated[str | None, typer.Option(help="The attributes themselves: 'cheated=no,yes; age=young,old'.")] = (
-        None
-    )
-    drop: Annotated[str, typer.Option(help="Columns of --data that are left out, such as an id.")] = ""
-    missing: Annotated[MissingPolicy, typer.Option(help="What missing values in --data mean.")] = "refuse"
+    schema: Annotated[Path | None, typer.Option(help="Scheme document that lists the attributes.")] = None
+    data: Annotated[Path | None, typer.Option(help="File of true answers: gives the attributes and the prior.")] = None
+    answers: Annotated[
+        str | None, typer.Option(help="Attributes and their answers: 'cheated=no,yes; age=young,old'.")
+    ] = None
+    drop: Annotated[str, typer.Option(help="Columns of --data to leave out, such as an id, separated by commas.")] = ""
+    missing: Annotated[MissingPolicy, typer.Option(help="What to do with missing values in --data.")] = "refuse"
     no_prior: Annotated[
-        bool, typer.Option("--no-prior", help="Write the shares of --data nowhere, not even beside the scheme.")
+        bool,
+        typer.Option("--no-prior", help="Do not write the shares of --data, not even to a file beside the scheme."),
     ] = False
     with_prior: Annotated[
-        bool, typer.Option("--with-prior", help="Write the shares of --data into the scheme, which report files carry.")
+        bool,
+        typer.Option(
+            "--with-prior", help="Write the shares of --data into the scheme, which every report file contains."
+        ),
     ] = False
 
     def read(self, named: Sequence[str]) -> tuple[Schema, Dataset | None]:
@@ -112,12 +116,24 @@ class AttributeOptions:
 class DemandOptions:
     """How private the whole record, or each group, must be: keywords of `tacit.design_scheme`."""
 
-    theta: Annotated[float | None, typer.Option(help="Flip groups of yes/no answers: chance of the truth.")] = None
-    gamma: Annotated[float | None, typer.Option(help="Largest amplification of the whole private record.")] = None
-    epsilon: Annotated[float | None, typer.Option(help="The same as local differential privacy: ln gamma.")] = None
-    rho1: Annotated[float | None, typer.Option(help="With --rho2: a property of this prior ...")] = None
-    rho2: Annotated[float | None, typer.Option(help="... never gets a posterior above this.")] = None
-    per_group: Annotated[bool, typer.Option("--per-group", help="Grant the demand to each group, not to all.")] = False
+    theta: Annotated[
+        float | None, typer.Option(help="Flip groups of yes/no answers: chance that a group is reported truly.")
+    ] = None
+    gamma: Annotated[
+        float | None,
+        typer.Option(help="Largest likelihood ratio of a report between two private records (amplification)."),
+    ] = None
+    epsilon: Annotated[
+        float | None, typer.Option(help="Epsilon of local differential privacy, ln(gamma); give this or --gamma.")
+    ] = None
+    rho1: Annotated[float | None, typer.Option(help="With --rho2: prior of the properties to protect.")] = None
+    rho2: Annotated[
+        float | None,
+        typer.Option(help="With --rho1: largest posterior that a report may give a property of prior rho1."),
+    ] = None
+    per_group: Annotated[
+        bool, typer.Option("--per-group", help="Apply the privacy bound to each group, not to the whole record.")
+    ] = False
 
     @property
     def numbers(self) -> dict[str, float | None]:
@@ -130,12 +146,17 @@ class FrontOptions:
     """Fronts that were designed before, and which of their points to pick."""
 
     fronts: Annotated[
-        list[str] | None, typer.Option("--from", help="A front's file, or attribute=file; repeatable.")
+        list[str] | None, typer.Option("--from", help="File that `design front` wrote, or attribute=file; repeatable.")
     ] = None
-    method: Annotated[str | None, typer.Option(help="With --from: which method, if the file holds several.")] = None
+    method: Annotated[
+        str | None, typer.Option(help="With --from: method to pick from, if the file contains several.")
+    ] = None
     privacy: Annotated[float | None, typer.Option(help="With --from: the privacy of the point to pick.")] = None
     mse: Annotated[float | None, typer.Option(help="With --from: the largest error of the point to pick.")] = None
-    margin: Annotated[float | None, typer.Option(help="With --from and --respondents: the margin of error.")] = None
+    margin: Annotated[
+        float | None,
+        typer.Option(help="With --from and --respondents: the largest margin of error of the point to pick."),
+    ] = None
 
     def picks(self, schema: Schema, public: Sequence[str], respondents: int | None) -> dict[str, Picked]:
         """For each attribute its front and the point that meets the demand."""
@@ -161,25 +182,32 @@ def design_scheme(
     *,
     out: Annotated[Path, typer.Option(help="Scheme document to write (JSON).")],
     source: AttributeOptions,
-    groups: Annotated[str | None, typer.Option(help="Disguised together: 'a,b;c'. Each its own if not said.")] = None,
+    groups: Annotated[
+        str | None, typer.Option(help="Attributes to disguise together: 'a,b;c'; each alone if not said.")
+    ] = None,
     public: Annotated[str, typer.Option(help="Attributes reported as they are, separated by commas.")] = "",
     demand: DemandOptions,
-    device: Annotated[str | None, typer.Option(help="Ask by a device of the literature (see tacit devices).")] = None,
-    parameters: Annotated[str, typer.Option(help="With --device: its chances, such as 'p=2/3'.")] = "",
+    device: Annotated[str | None, typer.Option(help="Ask with a published device (see tacit devices).")] = None,
+    parameters: Annotated[str, typer.Option(help="With --device: chances of the device, such as 'p=2/3'.")] = "",
     ready: FrontOptions,
     purpose: Annotated[
         str | None,
         typer.Option(
             "--for",
-            help="What is wanted: 'mean:a + shares:b', cumulative:a, contrast:a:x=1,y=-1; or itemsets:3, bayes:CLASS, "
-            "'tables:a,b;c,d', which deal split questionnaires.",
+            help="What to estimate: 'mean:a + shares:b', cumulative:a, contrast:a:x=1,y=-1; or itemsets:3, bayes:CLASS, "
+            "'tables:a,b;c,d', which ask each person some questions only.",
         ),
     ] = None,
-    kind: Annotated[str | None, typer.Option(help="With --for mean:a ...: another of the channels compared.")] = None,
-    respondents: Annotated[int | None, typer.Option(help="People the errors are for (1,000 if not said).")] = None,
+    kind: Annotated[
+        str | None,
+        typer.Option(help="With --for mean:a ...: channel to write; the first of those compared if not said."),
+    ] = None,
+    respondents: Annotated[
+        int | None, typer.Option(help="Number of people for whom errors are predicted; 1,000 if not said.")
+    ] = None,
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
-    """Write the scheme that keeps a privacy demand, and say what it protects, what it costs and where it is weak."""
+    """Write a scheme that keeps a privacy bound, and say what it protects, what it costs and where it is weak."""
     from tacit.design.purpose import is_for_numbers, scheme_for_numbers
     from tacit.design.ready_channels import scheme_from_device, scheme_from_fronts
     from tacit.design.scheme import demanded_gamma

@@ -13,17 +13,19 @@ if TYPE_CHECKING:
     from tacit.channel.devices import Device, DeviceDesign
     from tacit.channel.moment_devices import MomentDesign
 
-ParametersOption = typer.Option(help="Chances of the device, such as 'p=2/3'; fractions and percent are understood.")
+ParametersOption = typer.Option(help="Chances of the device, such as 'p=2/3', as fractions, decimals or percent.")
 
 
 def devices(
-    name: Annotated[str | None, typer.Argument(help="The device to show as a page; all of them if not said.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(help="Device to show as a page; without it all devices are listed.")
+    ] = None,
     parameters: Annotated[str | None, ParametersOption] = None,
-    question: Annotated[str, typer.Option(help="The sensitive question, for the page.")] = "Have you ever ...?",
+    question: Annotated[str, typer.Option(help="Sensitive question that the page shows.")] = "Have you ever ...?",
     out: Annotated[Path | None, typer.Option(help="Write the page into this file (.html, .md or .txt).")] = None,
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
-    """List the devices by which sensitive questions are asked; with a name, what is done step by step, law and privacy."""
+    """List the devices for asking sensitive questions; with NAME, show the steps, the formula and the privacy of one device."""
     from tacit.channel.devices import DEVICES, design
     from tacit.channel.moment_devices import MOMENT_DEVICES, moment_design
     from tacit.errors import UnknownName

@@ -18,24 +18,30 @@ if TYPE_CHECKING:
 
 
 def disguise(
-    source: Annotated[str, typer.Argument(metavar="IN", help="Files of true answers, a folder, or a Spark table.")],
-    scheme: Annotated[Path, typer.Option(help="Scheme document (JSON), or that of an open question.")],
+    source: Annotated[
+        str, typer.Argument(metavar="IN", help="File of true answers, folder or pattern of files, or Spark table.")
+    ],
+    scheme: Annotated[Path, typer.Option(help="Scheme document, or document of an open question (JSON).")],
     out: Annotated[
         str, typer.Option(help="Report file to write (.csv or .parquet), or spark:TABLE; - is standard output (CSV).")
     ],
-    seed: Annotated[int | None, typer.Option(help="Repeatable simulation instead of real randomness.")] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Seed for a repeatable simulation; without it the system's randomness is used.")
+    ] = None,
     drop_others: Annotated[bool, typer.Option(help="Leave out columns that the scheme does not name.")] = False,
     missing: Annotated[Literal["refuse", "drop"], typer.Option(help="What to do with missing values.")] = "refuse",
-    missing_mark: Annotated[list[str] | None, typer.Option(help="Text that means missing, such as '?'.")] = None,
+    missing_mark: Annotated[
+        list[str] | None, typer.Option(help="Text that means a missing value, such as '?'; repeatable.")
+    ] = None,
     shuffle: Annotated[
-        bool, typer.Option("--shuffle", help="Mix the reports, so that no place tells an answer.")
+        bool, typer.Option("--shuffle", help="Write the reports in random order, so that their position tells nothing.")
     ] = False,
     key: Annotated[
-        str | None, typer.Option(help="Column written beside the reports as it is, to join them with another party's.")
+        str | None, typer.Option(help="Column to copy undisguised, for joining the reports with another party's.")
     ] = None,
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
-    """Disguise every record of a file, streaming; nothing appears under OUT until all is written."""
+    """Disguise every record of a file, a part at a time; the report file appears when all records are written."""
     from tacit.channel.document import OPEN_QUESTION, read_json
     from tacit.table.encode import Missing
     from tacit.table.files import data_places, sidecar

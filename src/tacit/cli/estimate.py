@@ -31,44 +31,52 @@ def estimate(
     ] = None,
     attributes: Annotated[str | None, typer.Option(help="Attributes of the wanted table, separated by commas.")] = None,
     scheme: Annotated[
-        list[Path] | None, typer.Option(help="Scheme of the reports; one for all, one each, none where carried.")
+        list[Path] | None,
+        typer.Option(help="One scheme for all reports, or one per file; not needed if the files contain it."),
     ] = None,
     given: Annotated[
         str | None, typer.Option(help="Give the shares within each answer of these attributes, separated by commas.")
     ] = None,
     compare: Annotated[
-        str | None, typer.Option(help="The same, with the differences between every two groups and their tests.")
+        str | None, typer.Option(help="Like --given, with the differences between every two groups and their tests.")
     ] = None,
     mean: Annotated[
         str | None,
         typer.Option(help="Give the mean of these attributes' numbers instead of a table, separated by commas."),
     ] = None,
     by: Annotated[
-        str | None, typer.Option(help="With --mean: within each answer of these attributes, and the differences.")
+        str | None,
+        typer.Option(help="With --mean: means within each answer of these attributes, and their differences."),
     ] = None,
     quantiles: Annotated[
-        str | None, typer.Option(help="With --mean: quantiles of these levels too, such as .25,.5,.75.")
+        str | None, typer.Option(help="With --mean: also give quantiles at these levels, such as .25,.5,.75.")
     ] = None,
     above: Annotated[
-        str | None, typer.Option(help="With --mean: shares of people above these numbers too, such as 3,7.")
+        str | None, typer.Option(help="With --mean: also give the shares of people above these numbers, such as 3,7.")
     ] = None,
     values: Annotated[
-        list[str] | None, typer.Option(help="Numbers of answers that are none: 'pain: none=0,some=1,much=2'.")
+        list[str] | None,
+        typer.Option(help="Numbers for answers that are words: 'pain: none=0,some=1,much=2'; repeatable."),
     ] = None,
     simultaneous: Annotated[
-        bool, typer.Option("--simultaneous", help="Make the intervals of the table hold all at once.")
+        bool,
+        typer.Option("--simultaneous", help="Widen the intervals so that all hold at once with the confidence level."),
     ] = False,
-    method: Annotated[Method, typer.Option(help="How to estimate.")] = "inversion",
+    method: Annotated[
+        Method, typer.Option(help="Estimate by inverting the disguise, or by maximum likelihood.")
+    ] = "inversion",
     sampling: Annotated[
-        Sampling, typer.Option(help="Errors for a population that was sampled, or for the respondents only.")
+        Sampling, typer.Option(help="Whom the errors are for: the sampled population, or the respondents only.")
     ] = "population",
     level: Annotated[float, typer.Option(help="Confidence level of the intervals.")] = 0.95,
     change: Annotated[
         tuple[str, str] | None,
-        typer.Option(help="Reports of two waves under one scheme: how far each share moved.", metavar="A B"),
+        typer.Option(
+            help="Report files of two waves under one scheme: estimate the change of each share.", metavar="A B"
+        ),
     ] = None,
     panel: Annotated[
-        str | None, typer.Option(help="With --change: column of the pseudonyms that put one person's reports together.")
+        str | None, typer.Option(help="With --change: column of pseudonyms that link the two reports of a person.")
     ] = None,
     join: Annotated[str | None, typer.Option(help="Column that identifies people, to join two report files.")] = None,
     design: SampleOptions = UNSAID,
@@ -78,7 +86,7 @@ def estimate(
     out: OutOption = None,
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
-    """Estimate a table of the truth, with standard errors and intervals; reports of one scheme are added, others pooled."""
+    """Estimate a table of the true answers, with standard errors and intervals, from reports of one or several schemes."""
     import tacit
     from tacit.cli.reading import read_or_joined
     from tacit.estimation.intervals import checked_level

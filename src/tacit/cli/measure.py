@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from tacit.measures.group import GroupMeasures
     from tacit.measures.scheme import SchemeMeasures
 
-DataOption = typer.Option(help="A file of truths (CSV, Parquet) that gives the prior.")
-PriorOption = typer.Option(help="Prior shares: 0.2,0.8 for a single group, else name=0.2,0.8; may be repeated.")
+DataOption = typer.Option(help="File of true answers (CSV, Parquet) that gives the prior.")
+PriorOption = typer.Option(help="Prior shares: 0.2,0.8 for a single group, else name=0.2,0.8; repeatable.")
 
 # More groups or pairs than this are left to --json.
 SHOWN_GROUPS = 4
@@ -35,17 +35,27 @@ def measure(
     scheme: Annotated[Path, typer.Argument(help="Scheme document (JSON) or a survey's questionnaire (YAML).")],
     data: Annotated[Path | None, DataOption] = None,
     prior: Annotated[list[str] | None, PriorOption] = None,
-    respondents: Annotated[int | None, typer.Option(help="People the errors are for (1,000 if not said).")] = None,
+    respondents: Annotated[
+        int | None, typer.Option(help="Number of people for whom errors are predicted; 1,000 if not said.")
+    ] = None,
     attack: Annotated[
-        bool, typer.Option("--attack", help="Try what the best guesser gets from whole reports.")
+        bool,
+        typer.Option(
+            "--attack", help="Guess the true answers from whole reports, and show how often the guesses are right."
+        ),
     ] = False,
     reports: Annotated[
-        str | None, typer.Option(help="Reports, a folder or a tally to attack; else --data, disguised anew.")
+        str | None,
+        typer.Option(
+            help="With --attack: report file, folder or tally; if not said, --data is disguised and attacked."
+        ),
     ] = None,
-    known: Annotated[str, typer.Option(help="Attributes the guesser knows already: a,b (needs --data).")] = "",
-    seed: Annotated[int | None, typer.Option(help="Makes the disguise of --data repeatable.")] = None,
+    known: Annotated[
+        str, typer.Option(help="With --attack and --data: attributes that the guesser already knows, such as a,b.")
+    ] = "",
+    seed: Annotated[int | None, typer.Option(help="Seed that makes the disguise of --data repeatable.")] = None,
     verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="All published measures, in numbers and words.")
+        bool, typer.Option("--verbose", "-v", help="Show all published privacy measures, in numbers and words.")
     ] = False,
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:

@@ -24,20 +24,24 @@ def tree(
     asked: ClassifierOptions,
     prune: Annotated[str | None, typer.Option(help="Further disguised reports to prune the tree with.")] = None,
     known_class: KnownClass = None,
-    criterion: Annotated[Criterion, typer.Option(help="What a split should gain.")] = "gain",
-    splits: Annotated[Splits, typer.Option(help="Two branches, or one per answer.")] = "binary",
+    criterion: Annotated[
+        Criterion, typer.Option(help="What a split maximizes: information gain, gain ratio, or Gini purity.")
+    ] = "gain",
+    splits: Annotated[
+        Splits, typer.Option(help="Split into two branches (binary), or one per answer (multiway).")
+    ] = "binary",
     significance: Annotated[
         float | None,
-        typer.Option(
-            help="Standard errors by which branches must differ, instead of being sure at 90%; 0: as published."
-        ),
+        typer.Option(help="Standard errors by which branches must differ (0: the published rule); default: 90% sure."),
     ] = None,
-    max_depth: Annotated[int | None, typer.Option(min=0, help="Most splits from the root to a leaf.")] = None,
+    max_depth: Annotated[
+        int | None, typer.Option(min=0, help="Largest number of splits from the root to a leaf; unlimited if not said.")
+    ] = None,
     method: Annotated[
-        Method, typer.Option(help="How to estimate; auto: what makes held-out reports likelier.")
+        Method, typer.Option(help="How to estimate; auto chooses by the disguise and by held-out reports.")
     ] = "auto",
     sampling: Annotated[
-        Sampling, typer.Option(help="Splits sure for a population that was sampled, or for the respondents only.")
+        Sampling, typer.Option(help="Whom the splits must hold for: the sampled population, or the respondents only.")
     ] = "respondents",
     rules: Annotated[bool, typer.Option("--rules", help="Print one sentence for each leaf, not an outline.")] = False,
     plot: Annotated[Path | None, typer.Option(help="Write a picture of the tree (.svg, .png, .pdf).")] = None,

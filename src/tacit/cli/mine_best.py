@@ -17,13 +17,13 @@ def best(
     asked: ClassifierOptions,
     folds: Annotated[
         int | None,
-        typer.Option(min=2, help="Parts, each tested on by models fitted to the others (5, of many reports 3)."),
+        typer.Option(min=2, help="Number of cross-validation folds; if not said 5, or 3 from 2,000 reports on."),
     ] = None,
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
-    """Choose a classifier for a class: trees, naive Bayes, logistic, joint model, as if true, their average, or the majority.
+    """Choose the best classifier for a class, among trees, naive Bayes, logistic and joint models, their average and others.
 
-    With --export only those are compared that can be written as a tree or as scores.
+    With --export only models are compared that can be written as a tree or as scores.
     """
     models = None if asked.export is None else exportable_candidates(asked.target)
     choice = choose_model(models, asked.sources(), target=asked.target, folds=folds)

@@ -15,12 +15,12 @@ from tacit.mine.open_question_files import read_open_reports, read_question
 def heavy(
     reports: Annotated[list[str], typer.Argument(metavar="REPORTS...", help="Report files, folders or patterns.")],
     scheme: Annotated[
-        Path | None, typer.Option(help="Document of the open question; left out where reports carry it.")
+        Path | None, typer.Option(help="Document of the open question; not needed if the report files contain it.")
     ] = None,
     certainty: Annotated[
-        float, typer.Option(help="How sure each level must be of what it keeps, over all that it looks at.")
+        float, typer.Option(help="Confidence needed to keep a beginning of answers, over all that are tested.")
     ] = 0.95,
-    top: Annotated[int, typer.Option(min=1, help="Most rows of the table; --json gives all.")] = 20,
+    top: Annotated[int, typer.Option(min=1, help="Largest number of rows to print; --json gives all.")] = 20,
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
     """Find the answers to an open question that stand out, with their shares and how sure each is."""

@@ -28,7 +28,7 @@ Reports = Annotated[
 ]
 Schemes = Annotated[
     list[Path] | None,
-    typer.Option("--scheme", help="Scheme of the reports; one for all, one each, none where carried."),
+    typer.Option("--scheme", help="One scheme for all reports, or one per file; not needed if the files contain it."),
 ]
 Join = Annotated[str | None, typer.Option("--join", help="Column that identifies people, to join two parties' files.")]
 KnownClass = Annotated[
@@ -45,13 +45,16 @@ class ClassifierOptions:
     scheme: Schemes = None
     test: Annotated[str | None, typer.Option("--test", help="Disguised reports to estimate the accuracy from.")] = None
     test_scheme: Annotated[
-        Path | None, typer.Option("--test-scheme", help="Scheme of the test and pruning reports, if another one.")
+        Path | None,
+        typer.Option("--test-scheme", help="Scheme of the test and pruning reports, if it differs from --scheme."),
     ] = None
-    truth: Annotated[Path | None, typer.Option("--truth", help="File of true answers to count the accuracy on.")] = None
+    truth: Annotated[Path | None, typer.Option("--truth", help="File of true answers to measure the accuracy on.")] = (
+        None
+    )
     join: Join = None
     export: Annotated[
         Path | None,
-        typer.Option("--export", help="Write the model as a document that devices apply in a second round."),
+        typer.Option("--export", help="Write the model to this file, for the second round of a survey (survey offer)."),
     ] = None
 
     def sources(self) -> list[ReportSource]:

@@ -22,22 +22,29 @@ Method = Literal["inversion", "likelihood"]
 def rules(
     reports: Reports,
     scheme: Schemes = None,
-    min_support: Annotated[float, typer.Option(help="Least share of people.")] = 0.02,
-    max_length: Annotated[int | None, typer.Option(help="Most answers of an itemset.")] = None,
+    min_support: Annotated[
+        float, typer.Option(help="Least share of people who give all answers of an itemset.")
+    ] = 0.02,
+    max_length: Annotated[
+        int | None, typer.Option(help="Largest number of answers in an itemset; unlimited if not said.")
+    ] = None,
     slack: Annotated[
-        float, typer.Option(help="Standard errors below the threshold at which an itemset is still extended.")
+        float, typer.Option(help="Extend itemsets down to this many standard errors below --min-support.")
     ] = 0.0,
-    metric: Annotated[Metric, typer.Option(help="What rules are chosen and ordered by.")] = "confidence",
-    min_threshold: Annotated[float, typer.Option(help="Least value of the metric.")] = 0.8,
+    metric: Annotated[Metric, typer.Option(help="Metric by which rules are chosen and ordered.")] = "confidence",
+    min_threshold: Annotated[float, typer.Option(help="Least value of --metric for a rule.")] = 0.8,
     method: Annotated[Method, typer.Option(help="How supports are estimated.")] = "inversion",
     certainty: Annotated[
-        float, typer.Option(help="List only what is found with this certainty; 0 lists every estimate above.")
+        float,
+        typer.Option(help="List itemsets and rules above the threshold with this confidence; 0: all estimated above."),
     ] = 0.95,
     join: Join = None,
-    top: Annotated[int, typer.Option(min=1, help="Most rows of each table; --json gives all.")] = 20,
+    top: Annotated[
+        int, typer.Option(min=1, help="Largest number of rows to print of each table; --json gives all.")
+    ] = 20,
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
-    """Find what people's answers have in common, and which answers go with which."""
+    """Find answers that people often give together (itemsets), and rules that lead from some answers to others."""
     source = read_or_joined(reports, scheme or [], join)
     miner = FrequentItemsets(min_support, max_length, slack, method, certainty).fit(source)
     itemsets = miner.itemsets_

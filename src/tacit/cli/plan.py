@@ -50,38 +50,53 @@ def plan(
     level: Annotated[
         float, typer.Option(parser=_as_share, metavar="<share>", help="Confidence level of the margin or of the test.")
     ] = 0.95,
-    device: Annotated[str | None, typer.Option(help="A device of the literature instead of a scheme.")] = None,
-    parameters: Annotated[str, typer.Option(help="With --device: its chances, such as 'p=2/3'.")] = "",
+    device: Annotated[
+        str | None, typer.Option(help="Published device to plan for, instead of a scheme (see tacit devices).")
+    ] = None,
+    parameters: Annotated[str, typer.Option(help="With --device: chances of the device, such as 'p=2/3'.")] = "",
     answers: Annotated[str, typer.Option(help="With --device: the answers, such as no,yes.")] = "no,yes",
     share: Annotated[
         float | None,
-        typer.Option(parser=_as_share, metavar="<share>", help="With --device: the share that is expected."),
+        typer.Option(
+            parser=_as_share,
+            metavar="<share>",
+            help="With --device: expected share of people with the trait (carriers).",
+        ),
     ] = None,
     against: Annotated[
-        float | None, typer.Option(parser=_as_share, metavar="<share>", help="The share that a test holds it against.")
+        float | None,
+        typer.Option(parser=_as_share, metavar="<share>", help="Plan a test of the expected share against this share."),
     ] = None,
     difference: Annotated[
         float | None,
-        typer.Option(parser=_as_share, metavar="<share>", help="Difference to see between two groups of one size."),
+        typer.Option(
+            parser=_as_share, metavar="<share>", help="Plan a test of this difference between two groups of equal size."
+        ),
     ] = None,
     power: Annotated[
         float | None,
-        typer.Option(parser=_as_share, metavar="<share>", help="Wanted power of the test: gives the respondents."),
+        typer.Option(
+            parser=_as_share, metavar="<share>", help="Wanted power of the test: gives the number of respondents."
+        ),
     ] = None,
     respondents: Annotated[
-        int | None, typer.Option(help="Respondents in all: gives margins, or a test's power.")
+        int | None, typer.Option(help="Number of respondents: gives the margins of error, or the power of the test.")
     ] = None,
-    one_sided: Annotated[bool, typer.Option("--one-sided", help="Test one side only.")] = False,
+    one_sided: Annotated[bool, typer.Option("--one-sided", help="Plan a one-sided test.")] = False,
     purpose: Annotated[
-        str, typer.Option("--for", help="What is wanted, where not shares: 'mean:stress,both:hours'.")
+        str, typer.Option("--for", help="What to estimate; shares if not said: 'mean:stress,both:hours'.")
     ] = "",
-    plot: Annotated[Path | None, typer.Option(help="Draw the power of the device and of asking directly.")] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="File for a picture of the power of the device and of direct questions.")
+    ] = None,
     beside: Annotated[
         list[str] | None, typer.Option(help="Another device to compare, such as 'crosswise p=1/4'; repeatable.")
     ] = None,
     honesty: Annotated[
         float | None,
-        typer.Option(parser=_as_share, metavar="<share>", help="Share of carriers who admit it when asked directly."),
+        typer.Option(
+            parser=_as_share, metavar="<share>", help="Share of carriers who admit the trait when asked directly."
+        ),
     ] = None,
     out: OutOption = None,
     json: Annotated[bool, JsonFlag] = False,

@@ -22,29 +22,39 @@ def prevalence(
     file: Annotated[str, typer.Argument(help="File with the reports (CSV, Parquet, SPSS, Stata, SAS, Excel).")],
     item: Annotated[str, typer.Option(help="Column with the reports.")],
     device: Annotated[str, typer.Option(help="Device the item was asked with (see tacit devices).")],
-    parameters: Annotated[str, typer.Option(help="Its chances: 'p=2/3'; two samples: 'p=1:2/12,2:10/12'.")],
-    yes: Annotated[str | None, typer.Option(help="Value that means yes, where it is not 1, yes or true.")] = None,
-    sample: Annotated[str | None, typer.Option(help="Column that tells the samples apart.")] = None,
+    parameters: Annotated[
+        str, typer.Option(help="Chances of the device: 'p=2/3'; for two samples: 'p=1:2/12,2:10/12'.")
+    ],
+    yes: Annotated[
+        str | None, typer.Option(help="Value of the item that means yes, if it is not 1, yes or true.")
+    ] = None,
+    sample: Annotated[
+        str | None, typer.Option(help="Column that says which sample of a two-sample device a row is in.")
+    ] = None,
     by: Annotated[str | None, typer.Option(help="Columns whose values make groups, separated by commas.")] = None,
     compare: Annotated[
-        str | None, typer.Option(help="With --by: the group to compare with, or 'all' for every two.")
+        str | None,
+        typer.Option(help="With --by: group that the others are compared with, or 'all' for every two groups."),
     ] = None,
     against: Annotated[float | None, typer.Option(help="Share to test the estimate against.")] = None,
     direct_item: Annotated[
-        str | None, typer.Option(help="Of a list experiment: column of a direct question to all.")
+        str | None, typer.Option(help="For a list experiment: column of a direct question that everybody was asked.")
     ] = None,
     reading: ReadingOptions = AS_IT_IS,
     sampling: SampleOptions = UNSAID,
     control: Annotated[
-        str | None, typer.Option(help="Control item with its known prevalence, 'column=0': tells inattention.")
+        str | None,
+        typer.Option(
+            help="Control item and its known prevalence, 'column=0': estimates the share of inattentive people."
+        ),
     ] = None,
-    answers: Annotated[str, typer.Option(help="The answers, where they are not no,yes.")] = "no,yes",
+    answers: Annotated[str, typer.Option(help="Names of the answers.")] = "no,yes",
     level: Annotated[float, typer.Option(help="Confidence level of the intervals.")] = 0.95,
-    plot: Annotated[Path | None, typer.Option(help="Picture of the estimates with their intervals.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="File for a picture of the estimates with their intervals.")] = None,
     paper: PaperOptions = UNWRITTEN,
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
-    """Estimate how many carry a trait that was asked with a device, from a file as it is; only the named columns are read."""
+    """Estimate the share of people with a trait that was asked with a device; only the named columns of the file are read."""
     import tacit
 
     paper.check(plot)

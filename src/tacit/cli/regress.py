@@ -21,25 +21,42 @@ Errors = Literal["observed", "opg", "robust"]
 
 def regress(
     file: Annotated[str, typer.Argument(help="File with the reports and covariates, or a tally.")],
-    formula: Annotated[str, typer.Option(help="Such as 'copied ~ age + log(income)'; names with dots in backticks.")],
+    formula: Annotated[
+        str, typer.Option(help="Outcome and covariates: 'copied ~ age + log(income)'; names with dots in backticks.")
+    ],
     device: Annotated[
         list[str] | None, typer.Option(help="Device of a variable: 'copied: crosswise p=1/4'; repeatable.")
     ] = None,
     parameters: Annotated[
-        str | None, typer.Option(help="Chances of the outcome's device, where --device is its name alone.")
+        str | None, typer.Option(help="Chances of the outcome's device, if --device is only a device's name.")
     ] = None,
-    scheme: Annotated[Path | None, typer.Option(help="Scheme of the reports; other columns are clear.")] = None,
-    family: Annotated[Family | None, typer.Option(help="Model; logit or multinomial by the answers.")] = None,
-    sample: Annotated[str | None, typer.Option(help="Column that tells the samples of a device apart.")] = None,
-    yes: Annotated[str | None, typer.Option(help="Value that means yes, where it is not 1, yes or true.")] = None,
+    scheme: Annotated[
+        Path | None, typer.Option(help="Scheme of the reports; columns that it does not name are taken as undisguised.")
+    ] = None,
+    family: Annotated[
+        Family | None,
+        typer.Option(help="Regression model; chosen by the outcome if not said: logit, multinomial or linear."),
+    ] = None,
+    sample: Annotated[
+        str | None, typer.Option(help="Column that says which sample of a two-sample device a row is in.")
+    ] = None,
+    yes: Annotated[str | None, typer.Option(help="Value that means yes, if it is not 1, yes or true.")] = None,
     control: Annotated[
-        str | None, typer.Option(help="Control item with its known prevalence, 'column=0': tells inattention.")
+        str | None,
+        typer.Option(
+            help="Control item and its known prevalence, 'column=0': estimates the share of inattentive people."
+        ),
     ] = None,
     reading: ReadingOptions = AS_IT_IS,
     sampling: SampleOptions = UNSAID,
-    errors: Annotated[Errors | None, typer.Option(help="Errors from the information, scores, or both.")] = None,
+    errors: Annotated[
+        Errors | None,
+        typer.Option(help="Standard errors from the observed information, the scores (opg), or both (robust)."),
+    ] = None,
     level: Annotated[float, typer.Option(help="Confidence level of the intervals.")] = 0.95,
-    plot: Annotated[Path | None, typer.Option(help="Picture of the prediction along the first covariate.")] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="File for a picture of the predictions along the first covariate.")
+    ] = None,
     paper: PaperOptions = UNWRITTEN,
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:

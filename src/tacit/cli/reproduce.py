@@ -20,17 +20,19 @@ LONG = "At full size each takes minutes of processor time; --quick runs a small 
 
 def reproduce(
     name: Annotated[
-        str | None, typer.Argument(help="Name of a study, or all. Without it and --out the studies are listed.")
+        str | None, typer.Argument(help="Name of a study, or all; without NAME and --out the studies are listed.")
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Folder for pages, pictures and numbers: 'out' if not said.")] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="A small version that shows the way, not the numbers.")
+        bool, typer.Option("--quick", help="Run a small version: the same steps, but not the published numbers.")
     ] = False,
     seed: Annotated[int, typer.Option(help="Seed of the searches and simulations.")] = 2008,
-    health: Annotated[Path | None, typer.Option(help="frapp: the RAND health table, as the second data set.")] = None,
+    health: Annotated[
+        Path | None, typer.Option(help="For the study frapp: file of the RAND health table, its second data set.")
+    ] = None,
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
-    """Run a published study again: tables, plots, the published number or sentence beside ours."""
+    """Run a published study again, and show its published numbers and sentences beside Tacit's."""
     if name is None and out is None:
         _list(STUDIES.values(), json=json)
         return

@@ -15,8 +15,10 @@ if TYPE_CHECKING:
 
 
 def roles(
-    table: Annotated[str, typer.Argument(metavar="FILE", help="CSV or Parquet file of people, or address of a table.")],
-    out: Annotated[Path | None, typer.Option(help="Write the proposal here (YAML), for publish --roles.")] = None,
+    table: Annotated[
+        str, typer.Argument(metavar="FILE", help="CSV or Parquet file of people, or address of a database table.")
+    ],
+    out: Annotated[Path | None, typer.Option(help="File for the proposal (YAML), which publish --roles reads.")] = None,
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
     """Propose a role and a type for every column, with the reason for each."""

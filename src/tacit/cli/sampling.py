@@ -37,16 +37,18 @@ class SampleOptions:
         str | None, typer.Option(help="Sampled share of a finite population: a number, or a column.")
     ] = None
     lonely: Annotated[
-        Lonely, typer.Option(help="A stratum with one cluster: refuse it, or centre it at the mean of all.")
+        Lonely, typer.Option(help="Strata with one cluster: refuse them, or centre them at the mean of all clusters.")
     ] = "refuse"
-    bootstrap: Annotated[int | None, typer.Option(help="Errors from so many bootstrap repeats of clusters.")] = None
+    bootstrap: Annotated[
+        int | None, typer.Option(help="Compute errors from this many bootstrap repeats of clusters.")
+    ] = None
     replicates: Annotated[
-        str, typer.Option(help="Columns of replicate weights, separated by commas; rw* names all that begin so.")
+        str, typer.Option(help="Columns of replicate weights, separated by commas; rw* means all that begin with rw.")
     ] = ""
     replicate_scale: Annotated[
         float | None, typer.Option(help="Scale of replicate weights: 1/R if not said, (R-1)/R for a jackknife.")
     ] = None
-    seed: Annotated[int | None, typer.Option(help="Makes the bootstrap repeatable.")] = None
+    seed: Annotated[int | None, typer.Option(help="Seed that makes the bootstrap repeatable.")] = None
 
     def sample(self, file: str) -> Drawn:
         """The sample; replicate weights may be named by a pattern of the file's columns."""

@@ -11,11 +11,19 @@ from tacit.cli.output import JsonFlag, print_json, print_table
 
 def simulate(
     device: Annotated[str, typer.Option(help="Device the item is asked with (see tacit devices).")],
-    parameters: Annotated[str, typer.Option(help="Its chances: 'p=2/3'; two samples: 'p=1:2/12,2:10/12'.")],
-    shares: Annotated[str, typer.Option(help="Shares of carriers to simulate, separated by commas.")],
+    parameters: Annotated[
+        str, typer.Option(help="Chances of the device: 'p=2/3'; for two samples: 'p=1:2/12,2:10/12'.")
+    ],
+    shares: Annotated[
+        str, typer.Option(help="Shares of people with the trait (carriers) to simulate, separated by commas.")
+    ],
     respondents: Annotated[int, typer.Option(help="Respondents of each study.")],
-    honesty: Annotated[float, typer.Option(help="Share of carriers who follow the device; others deny.")] = 1.0,
-    against: Annotated[float | None, typer.Option(help="Share that each study tests: gives the power.")] = None,
+    honesty: Annotated[
+        float, typer.Option(help="Share of carriers who follow the device; the other carriers deny the trait.")
+    ] = 1.0,
+    against: Annotated[
+        float | None, typer.Option(help="Share that each study tests its estimate against: gives the power.")
+    ] = None,
     studies: Annotated[int, typer.Option(help="Number of studies to draw.")] = 2000,
     level: Annotated[float, typer.Option(help="Confidence level of the intervals and the test.")] = 0.95,
     seed: Annotated[int | None, typer.Option(help="Makes the draws repeatable.")] = None,

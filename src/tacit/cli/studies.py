@@ -41,10 +41,10 @@ class ReadingOptions:
 
     missing_mark: Annotated[
         list[str] | None,
-        typer.Option(help="Value that means no answer; repeatable. Without it NA, a dot and -99 are recognised."),
+        typer.Option(help="Value that means no answer; repeatable; if not said NA, a dot and -99."),
     ] = None
     sheet: Annotated[str | None, typer.Option(help="Sheet of an Excel file, by name or number.")] = None
-    skip_rows: Annotated[int, typer.Option(help="Title rows above the line of column names.")] = 0
+    skip_rows: Annotated[int, typer.Option(help="Number of title rows above the line of column names.")] = 0
 
     def keywords(self) -> dict[str, Any]:
         return {"missing_marks": tuple(self.missing_mark or ()), "sheet": self.sheet, "skip_rows": self.skip_rows}
@@ -61,7 +61,7 @@ class PaperOptions:
         None
     )
     methods: Annotated[
-        bool, typer.Option("--methods", help="Print the paragraph for a methods section, and nothing else.")
+        bool, typer.Option("--methods", help="Print only a paragraph for the methods section of a paper.")
     ] = False
 
     def check(self, plot: Path | None) -> None:

@@ -14,32 +14,43 @@ from tacit.errors import InvalidInput
 
 
 def synthesize(
-    table: Annotated[str, typer.Argument(metavar="IN", help="CSV or Parquet file of people, or address of a table.")],
-    schema: Annotated[
-        Path, typer.Option(help="Document with all answers, written without looking at the data: else epsilon is void.")
+    table: Annotated[
+        str, typer.Argument(metavar="IN", help="CSV or Parquet file of people, or address of a database table.")
     ],
-    epsilon: Annotated[float, typer.Option(help="What all that is published may tell of one person.")],
-    out: Annotated[Path, typer.Option(help="The synthetic rows: CSV or Parquet.")],
-    delta: Annotated[float, typer.Option(help="Above 0 for Gaussian noise.")] = 0.0,
+    schema: Annotated[
+        Path,
+        typer.Option(
+            help="Scheme document that lists all answers; write it without looking at the data, else epsilon is void."
+        ),
+    ],
+    epsilon: Annotated[float, typer.Option(help="Epsilon of differential privacy, for all rows of a person together.")],
+    out: Annotated[Path, typer.Option(help="File for the synthetic rows (CSV or Parquet).")],
+    delta: Annotated[
+        float, typer.Option(help="Delta of differential privacy: 0 gives Laplace noise, above 0 Gaussian noise.")
+    ] = 0.0,
     tables: Annotated[
-        str | None, typer.Option(help="Tables that are counted with noise, such as 'a,b;c'; all pairs without.")
+        str | None,
+        typer.Option(help="Tables to count with noise, such as 'a,b;c'; all pairs of attributes if not said."),
     ] = None,
-    person: Annotated[str | None, typer.Option(help="Column that says whose row it is; never published.")] = None,
-    rows_per_person: Annotated[int, typer.Option(help="Rows of one person that are used, at most.")] = 1,
+    person: Annotated[
+        str | None, typer.Option(help="Column that identifies the person of each row; never published.")
+    ] = None,
+    rows_per_person: Annotated[int, typer.Option(help="Largest number of rows used of each person.")] = 1,
     missing: Annotated[
-        Literal["refuse", "answer", "drop"], typer.Option(help="What missing values become.")
+        Literal["refuse", "answer", "drop"], typer.Option(help="What to do with missing values.")
     ] = "refuse",
     total: Annotated[
-        float | None, typer.Option(help="Epsilon of all releases of this input together, kept in its ledger.")
+        float | None, typer.Option(help="Largest sum of epsilon over all releases of this input; the ledger keeps it.")
     ] = None,
     ledger: Annotated[
-        Path | None, typer.Option(help="Private file of what was spent; IN.ledger.json without. Of a database, needed.")
+        Path | None,
+        typer.Option(help="Private file of the epsilon spent; IN.ledger.json if not said; required for a database."),
     ] = None,
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
     """Write synthetic rows under differential privacy, drawn from tables that are counted with noise.
 
-    The noise is drawn by the operating system's generator: with a seed it could be drawn again, and would hide nothing.
+    There is no seed: noise that can be drawn again hides nothing, so the system's random generator draws it.
     """
     from tacit.channel.scheme import Scheme
     from tacit.publish.ledger import Ledger

@@ -35,22 +35,28 @@ from tacit.table.heads import is_parquet
 
 def tally(
     reports: Annotated[list[str] | None, typer.Argument(help="Report files, folders, tables or tallies.")] = None,
-    scheme: Annotated[list[Path] | None, typer.Option(help="Scheme document; left out where reports carry it.")] = None,
-    order: Annotated[int | None, typer.Option(help="Hold every table of so many attributes.")] = None,
-    tables: Annotated[str | None, typer.Option(help="Hold these tables only: 'a,b;c'.")] = None,
-    whole: Annotated[bool, typer.Option("--whole", help="Hold whole reports (if nothing else is said).")] = False,
+    scheme: Annotated[
+        list[Path] | None, typer.Option(help="Scheme of the reports; not needed if the files contain it.")
+    ] = None,
+    order: Annotated[int | None, typer.Option(help="Count every table of this many attributes.")] = None,
+    tables: Annotated[str | None, typer.Option(help="Count these tables only: 'a,b;c'.")] = None,
+    whole: Annotated[
+        bool, typer.Option("--whole", help="Count whole reports (default without --order and --tables).")
+    ] = False,
     weights: Weights = None,
     strata: Strata = None,
     clusters: Clusters = None,
-    minus: Annotated[list[Path] | None, typer.Option(help="Tally to take away; repeatable.")] = None,
+    minus: Annotated[list[Path] | None, typer.Option(help="Tally whose counts are subtracted; repeatable.")] = None,
     watch: Annotated[
-        str | None, typer.Option(help="Folder whose new report files are added as they come; or a survey's store.")
+        str | None, typer.Option(help="Folder, or store of surveys, whose new reports are added as they arrive.")
     ] = None,
-    survey: Annotated[str | None, typer.Option(help="With --watch STORE: the survey's name.")] = None,
+    survey: Annotated[str | None, typer.Option(help="With --watch STORE: name of the survey.")] = None,
     days: Annotated[
-        Path | None, typer.Option(help="With --watch: folder that gets a tally of each day, for windows of days.")
+        Path | None, typer.Option(help="With --watch: folder for one tally per day, to analyse ranges of days.")
     ] = None,
-    once: Annotated[bool, typer.Option("--once", help="With --watch: add what is there now and stop.")] = False,
+    once: Annotated[
+        bool, typer.Option("--once", help="With --watch: add the reports that are there now, then stop.")
+    ] = False,
     out: Annotated[Path | None, typer.Option(help="Parquet file to write.")] = None,
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:

@@ -15,7 +15,7 @@ from tacit.errors import InvalidInput
 
 def export(
     survey: SurveyArgument,
-    out: Annotated[Path, typer.Option(help="A new folder.")],
+    out: Annotated[Path, typer.Option(help="New folder for the files.")],
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
 ) -> None:
@@ -32,14 +32,15 @@ def export(
 
 
 def backup(
-    out: Annotated[Path, typer.Argument(help="A file, or a folder for files named by their time.")],
+    out: Annotated[Path, typer.Argument(help="File for the backup, or a folder: the file is then named by the time.")],
     keep: Annotated[
-        int | None, typer.Option(min=1, help="With a folder: delete all backups in it but so many of the newest.")
+        int | None,
+        typer.Option(min=1, help="With a folder: keep this many of the newest backups and delete the others."),
     ] = None,
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
 ) -> None:
-    """Copy everything into one file, while people may go on answering."""
+    """Copy the whole store into one file; people may go on answering meanwhile."""
     from tacit.survey.store.backup import back_up, dated_name, drop_older
 
     if keep is not None and not out.is_dir():
@@ -64,10 +65,10 @@ def backup(
 
 
 def drill(
-    backup_file: Annotated[Path, typer.Argument(help="A backup, or a folder of them: then its newest.")],
+    backup_file: Annotated[Path, typer.Argument(help="Backup file, or a folder: its newest backup is taken.")],
     as_json: JsonOption = False,
 ) -> None:
-    """Restore a backup into a store that is thrown away again, and check all of it, so that it can be relied on."""
+    """Test a backup: restore it into a temporary store and check all surveys, reports and the audit log."""
     from tacit.extras import require
 
     require("survey")
@@ -86,9 +87,11 @@ def drill(
 
 
 def restore(
-    backup_file: Annotated[Path, typer.Argument()], store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False
+    backup_file: Annotated[Path, typer.Argument(help="Backup file that `survey backup` wrote.")],
+    store: StoreOption = DEFAULT_STORE,
+    as_json: JsonOption = False,
 ) -> None:
-    """Fill an empty store from a backup, also one of the other kind of database."""
+    """Fill an empty store (SQLite file or PostgreSQL database) from a backup of either kind of store."""
     from tacit.extras import require
 
     require("survey")

@@ -16,11 +16,13 @@ if TYPE_CHECKING:
 
 
 def status(
-    survey: Annotated[str | None, typer.Argument()] = None,
+    survey: Annotated[
+        str | None, typer.Argument(help="The survey's name, name/wave, or fingerprint; all surveys if not said.")
+    ] = None,
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
 ) -> None:
-    """How many reports each survey has."""
+    """Show how many reports each survey has."""
     with opened_store(store) as opened:
         surveys = [opened.named(survey)] if survey else opened.surveys()
         rows = [_status_row(opened, stored) for stored in surveys]
@@ -59,21 +61,21 @@ def _status_row(store: Store, survey: StoredSurvey) -> dict[str, Any]:
 
 def results(
     survey: SurveyArgument,
-    by: Annotated[str | None, typer.Option(help="Also tables by this question.")] = None,
+    by: Annotated[str | None, typer.Option(help="Also show tables of each question by this question.")] = None,
     fakes: Annotated[
-        int, typer.Option(min=0, help="Say how far so many fake respondents could move each answer.")
+        int, typer.Option(min=0, help="Show how far this many fake respondents could move each share.")
     ] = 10,
     population: Annotated[
         Path | None,
-        typer.Option(help="Shares of public answers in the population (YAML): reports are weighted to them."),
+        typer.Option(help="File of the population's shares of public answers (YAML), to weight the reports."),
     ] = None,
     change: Annotated[
-        bool, typer.Option("--change", help="How far each share moved between the declared waves, instead.")
+        bool, typer.Option("--change", help="Show instead how far each share changed between the declared waves.")
     ] = False,
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
 ) -> None:
-    """Estimates with 95% intervals, and whether the reports look like the page's."""
+    """Show estimates with 95% intervals, and whether the reports look as the page would make them."""
     if change:
         _changes(survey, by, store, population, as_json=as_json)
         return
@@ -182,14 +184,16 @@ def _compared_lines(compared: list[dict[str, Any]], other: str) -> list[str]:
 
 def offer(
     survey: SurveyArgument,
-    target: Annotated[str | None, typer.Option("--class", help="The question the classifier predicts.")] = None,
+    target: Annotated[
+        str | None, typer.Option("--class", help="Question whose answers the classifier predicts.")
+    ] = None,
     model: Annotated[
-        str, typer.Option(help="tree, bayes, logistic, best, or a file written by tacit mine ... --export.")
+        str, typer.Option(help="Classifier: tree, bayes, logistic, best, or a file written by tacit mine ... --export.")
     ] = "tree",
     about: Annotated[
         Literal["true", "personal"],
         typer.Option(
-            help="What it is tried on: true answers (a disguised bit), or answers drawn by lot, as published."
+            help="What the classifier is tested on: true answers (one disguised bit), or random answers, as published."
         ),
     ] = "true",
     store: StoreOption = DEFAULT_STORE,

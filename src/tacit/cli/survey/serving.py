@@ -36,17 +36,22 @@ def serve_surveys(
         int, typer.Option(min=0, max=65535, help="The port to listen on; 0 takes a free one.")
     ] = DEFAULT_PORT,
     url: UrlOption = None,
-    rate: Annotated[float, typer.Option(help="Reports a second from one address; 0 limits nothing.")] = 20.0,
+    rate: Annotated[
+        float, typer.Option(help="Largest number of reports per second from one address; 0: unlimited.")
+    ] = 20.0,
     file: Annotated[
-        list[Path] | None, typer.Option("--file", help="Check that this questionnaire is what was opened.")
+        list[Path] | None,
+        typer.Option("--file", help="Check that this questionnaire is the one that was opened; repeatable."),
     ] = None,
     proxy: Annotated[
         list[str] | None,
-        typer.Option("--proxy", help="An address or network whose X-Forwarded-For is believed, such as 127.0.0.1."),
+        typer.Option(
+            "--proxy", help="Address or network of a proxy whose X-Forwarded-For is trusted, such as 127.0.0.1."
+        ),
     ] = None,
     create: Annotated[
         bool,
-        typer.Option("--create", help="Begin with an empty store where there is none, for a service or container."),
+        typer.Option("--create", help="Create an empty store if there is none, for a service or container."),
     ] = False,
     json: Annotated[bool, JsonFlag] = False,
 ) -> None:
@@ -105,10 +110,12 @@ def password(
         Path | None, typer.Option("--file", help="Read the password from this file instead of asking.")
     ] = None,
     role: Annotated[
-        str | None, typer.Option(help="owner (default; may do everything) or analyst (looks and takes data out).")
+        str | None,
+        typer.Option(help="owner (default: may do everything) or analyst (may see results and export data)."),
     ] = None,
     second_factor: Annotated[
-        bool, typer.Option("--second-factor", help="Also ask for one-time codes, and show their secret now.")
+        bool,
+        typer.Option("--second-factor", help="Also require one-time codes at login, and show their secret once, now."),
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -141,7 +148,9 @@ def _qr(text: str) -> str:
 
 
 def accounts(
-    delete: Annotated[str | None, typer.Option(help="Take this account away, with its sessions.")] = None,
+    delete: Annotated[
+        str | None, typer.Option(help="Delete the account of this administrator, and end its sessions.")
+    ] = None,
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
 ) -> None:
@@ -163,12 +172,13 @@ def accounts(
 
 def audit(
     head: Annotated[
-        str | None, typer.Option(help="A head that was noted earlier: refuse a log that does not go on from it.")
+        str | None,
+        typer.Option(help="Head (hash) that this command printed earlier: fail if the log does not continue it."),
     ] = None,
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
 ) -> None:
-    """Show what administrators did, and check that no line was changed or taken out. Note the head to notice a cut end."""
+    """Show the log of what administrators did, check that no line was changed or removed, and print its last hash (head)."""
     with opened_store(store) as opened:
         from tacit.survey.accounts import Accounts
 
@@ -191,7 +201,7 @@ def audit(
 
 def delete(
     survey: SurveyArgument,
-    yes: Annotated[bool, typer.Option("--yes", help="Do it without asking.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Delete without asking for confirmation.")] = False,
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
 ) -> None:
@@ -218,10 +228,11 @@ def _secret(file: Path | None) -> str:
 
 def invite(
     survey: SurveyArgument,
-    count: Annotated[int, typer.Option(min=1, max=1_000_000, help="How many single-use codes.")],
-    out: Annotated[Path, typer.Option(help="A CSV file: the only place where the codes will stand.")],
+    count: Annotated[int, typer.Option(min=1, max=1_000_000, help="Number of single-use codes.")],
+    out: Annotated[Path, typer.Option(help="CSV file for the codes, which are written nowhere else.")],
     printed: Annotated[
-        Path | None, typer.Option("--print", help="Also a page to print: code, QR code, fingerprint in words.")
+        Path | None,
+        typer.Option("--print", help="File for a page to print: each code, its QR code, and the fingerprint in words."),
     ] = None,
     store: StoreOption = DEFAULT_STORE,
     url: UrlOption = None,
@@ -246,13 +257,13 @@ def invite(
 
 def reminders(
     survey: SurveyArgument,
-    codes: Annotated[Path, typer.Option(help="The CSV file that `invite` wrote.")],
-    out: Annotated[Path, typer.Option(help="A CSV file of those codes with which nobody has started.")],
-    printed: Annotated[Path | None, typer.Option("--print", help="Also as a page to print.")] = None,
+    codes: Annotated[Path, typer.Option(help="CSV file of codes that `survey invite` wrote.")],
+    out: Annotated[Path, typer.Option(help="CSV file for the codes with which nobody has started.")],
+    printed: Annotated[Path | None, typer.Option("--print", help="File for a page to print with these codes.")] = None,
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
 ) -> None:
-    """List the codes with which nobody has pressed Start yet. Who started may not have sent; nobody can tell."""
+    """List the codes with which nobody has pressed Start yet. Whether somebody who started also sent answers is not known."""
     _check_apart(codes, out)
     with opened_store(store) as opened:
         from tacit.survey.invitations import not_started, write_codes, write_pages
@@ -273,12 +284,12 @@ def _check_apart(codes: Path, out: Path) -> None:
 
 def incentives(
     survey: SurveyArgument,
-    codes: Annotated[Path, typer.Option(help="The CSV file that `invite` wrote.")],
-    out: Annotated[Path, typer.Option(help="A CSV file of those codes with which somebody has started.")],
+    codes: Annotated[Path, typer.Option(help="CSV file of codes that `survey invite` wrote.")],
+    out: Annotated[Path, typer.Option(help="CSV file for the codes with which somebody has started.")],
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
 ) -> None:
-    """List the codes whose holders are owed their incentive: somebody started with them. No code leads to a report."""
+    """List the codes with which somebody has started, to pay their holders the incentive. No code leads to a report."""
     _check_apart(codes, out)
     with opened_store(store) as opened:
         from tacit.survey.invitations import FEWEST_OWED, started, write_codes

@@ -19,7 +19,12 @@ if TYPE_CHECKING:
 
 StoreOption = Annotated[
     str,
-    typer.Option("--store", envvar="TACIT_STORE", help="A file, or postgresql://USER@HOST/NAME.", show_default=True),
+    typer.Option(
+        "--store",
+        envvar="TACIT_STORE",
+        help="Store of the surveys: a file, or postgresql://USER@HOST/NAME.",
+        show_default=True,
+    ),
 ]
 JsonOption = Annotated[bool, JsonFlag]
 
@@ -37,11 +42,13 @@ def _check_url(url: str | None) -> str | None:
 UrlOption = Annotated[
     str | None,
     typer.Option(
-        "--url", help="Where people reach the server, such as https://survey.example.org.", callback=_check_url
+        "--url",
+        help="Address at which people reach the server, such as https://survey.example.org.",
+        callback=_check_url,
     ),
 ]
 SurveyArgument = Annotated[str, typer.Argument(help="The survey's name, name/wave, or fingerprint.")]
-FileArgument = Annotated[Path, typer.Argument(help="The questionnaire, a YAML file.")]
+FileArgument = Annotated[Path, typer.Argument(help="Questionnaire (YAML file).")]
 
 DEFAULT_STORE = "survey.db"
 DEFAULT_PORT = 8000

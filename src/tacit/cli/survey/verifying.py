@@ -12,11 +12,11 @@ from tacit.errors import InvalidInput
 
 def verify(
     source: Annotated[
-        str, typer.Argument(help="The address of a survey's page, a saved page, or a definition (definition.json).")
+        str, typer.Argument(help="Address of a survey's page, a saved page, or a definition (definition.json).")
     ],
     as_json: JsonOption = False,
 ) -> None:
-    """Check a survey as its page checks itself, and the page's bytes against this release; exit 2 where one fails."""
+    """Check a survey's definition as its page does, and the page's bytes against this release; exit 2 if a check fails."""
     from tacit.extras import require
 
     require("survey")

@@ -57,15 +57,15 @@ def carry_over(
     source: Annotated[
         Path, typer.Argument(metavar="FILE", help="An XLSForm workbook (.xlsx) or a SurveyJS document (.json).")
     ],
-    out: Annotated[Path, typer.Option(help="The questionnaire to write (YAML).")],
-    public: Annotated[str, typer.Option(help="Questions that are sent as they are; all others are disguised.")] = "",
+    out: Annotated[Path, typer.Option(help="File for the questionnaire (YAML).")],
+    public: Annotated[str, typer.Option(help="Questions to send undisguised; all others are disguised.")] = "",
     sensitive: Annotated[
         str | None,
-        typer.Option(help="Questions that are disguised, with their follow-ups; all others are sent as they are."),
+        typer.Option(help="Questions to disguise, with their follow-ups; all others are sent undisguised."),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Carry a questionnaire of another tool over, and name each part that cannot be."""
+    """Convert a questionnaire of another tool, and name each part that cannot be converted."""
     from tacit.cli.names import listed_names
     from tacit.survey.imports import carried_over, questionnaire_text
 
@@ -92,7 +92,7 @@ def _write_text(path: Path, text: str) -> None:
 
 MarginOption = Annotated[
     float | None,
-    typer.Option(help="Wanted margin of error of every share: says how many respondents it takes (0.05 unless said)."),
+    typer.Option(help="Wanted margin of error of every share: gives the number of respondents; 0.05 if not said."),
 ]
 
 
@@ -101,12 +101,13 @@ def preregister(
     out: Annotated[Path | None, typer.Option(help="A new folder for the bundle.")] = None,
     margin: MarginOption = None,
     check: Annotated[
-        Path | None, typer.Option(help="A bundle: is every file as registered, and the survey opened with it?")
+        Path | None,
+        typer.Option(help="Check this bundle: every file is as registered, and the survey was opened with it."),
     ] = None,
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
 ) -> None:
-    """Write what to register before the first report: definition, plan, analysis scripts, consent, and one hash of all."""
+    """Write the files to preregister before the first report: definition, plan, scripts, consent, and one hash of all."""
     if (out is None) == (check is None):
         raise InvalidInput(
             "Give --out FOLDER to write a bundle, or --check FOLDER to compare one with what was opened."
@@ -132,11 +133,11 @@ def preregister(
 
 def preview(
     file: FileArgument,
-    port: Annotated[int, typer.Option(help="Where the preview is served.")] = DEFAULT_PORT,
+    port: Annotated[int, typer.Option(help="Port at which the preview is served.")] = DEFAULT_PORT,
     margin: MarginOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show what a questionnaire promises, and its page; nothing that is answered there is kept. --json shows no page."""
+    """Show what a questionnaire promises, and serve its page; no answer is kept. With --json no page is served."""
     definition = read_definition(file)
     from tacit.survey.promise import promise
 
@@ -192,13 +193,13 @@ def open_survey(
 def open_wave(
     survey: SurveyArgument,
     file: Annotated[
-        Path | None, typer.Option(help="The questionnaire, to be sure that it still says what the first wave said.")
+        Path | None, typer.Option(help="Questionnaire to check: it must say what the first wave said.")
     ] = None,
     store: StoreOption = DEFAULT_STORE,
     url: UrlOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Open the next declared wave of a survey; earlier ones stay as they are."""
+    """Open the next declared wave of a survey; earlier waves stay as they are."""
     written = None if file is None else read_definition(file)
     with opened_store(store) as opened:
         stored = opened.open_wave(survey, written)
@@ -228,7 +229,7 @@ def open_wave(
 
 
 def close(survey: SurveyArgument, store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> None:
-    """Accept no more answers, for good, and wipe what the store's files tell about the order of arrival."""
+    """Close a survey for good, and erase from the store's files the order in which reports arrived."""
     with opened_store(store) as opened:
         stored = opened.named(survey)
         opened.close_survey(stored)
