@@ -12,7 +12,7 @@ import tacit
 from tacit import Scheme
 from tacit.count.sources import sources
 from tacit.estimation.contributions import counted_contributions
-from tacit.estimation.simplex import floored, projected
+from tacit.estimation.simplex import floor_shares, project_on_simplex
 from tests.estimation.simulation import (
     FALSE_ALARM,
     REPEATS,
@@ -140,7 +140,7 @@ def test_more_reports_than_truths_are_first_weighed_by_the_stated_prior() -> Non
         guesses, (np.full((2, 2), 0.25), prior, np.multiply.outer(prior.sum(axis=1), [0.5, 0.5])), strict=True
     ):
         expected = group.channel.left_inverse(first) @ frequencies
-        assert np.allclose(guess.ravel(), floored(projected(expected)), atol=1e-12)
+        assert np.allclose(guess.ravel(), floor_shares(project_on_simplex(expected)), atol=1e-12)
     assert np.abs(guesses[0] - guesses[1]).max() > 1e-4
 
 

@@ -7,14 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from tacit.estimation.simplex import floored, projected
+from tacit.estimation.simplex import floor_shares, project_on_simplex
 
 TABLES = arrays(np.float64, array_shapes(max_dims=3, max_side=5), elements=st.floats(-3, 3))
 
 
 @given(TABLES)
 def test_projection_meets_the_conditions_of_the_nearest_distribution(table: np.ndarray) -> None:
-    nearest = projected(table)
+    nearest = project_on_simplex(table)
     assert nearest.shape == table.shape
     assert nearest.min() >= 0
     assert np.isclose(nearest.sum(), 1)
@@ -27,10 +27,10 @@ def test_projection_meets_the_conditions_of_the_nearest_distribution(table: np.n
 @given(st.lists(st.integers(0, 9), min_size=1, max_size=6).filter(any))
 def test_a_distribution_is_its_own_projection(counts: list[int]) -> None:
     distribution = np.array(counts) / sum(counts)
-    assert np.allclose(projected(distribution), distribution)
+    assert np.allclose(project_on_simplex(distribution), distribution)
 
 
 def test_a_floor_keeps_every_entry_positive() -> None:
-    raised = floored(np.array([1.0, 0.0, 0.0, 0.0]))
+    raised = floor_shares(np.array([1.0, 0.0, 0.0, 0.0]))
     assert np.isclose(raised.sum(), 1)
     assert np.allclose(raised[1:], 0.00025, rtol=1e-3)

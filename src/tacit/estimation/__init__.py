@@ -47,7 +47,7 @@ from tacit.estimation.sampled_sources import (
     samples_of_tallies,
     sources_with_samples,
 )
-from tacit.estimation.simplex import projected
+from tacit.estimation.simplex import project_on_simplex
 from tacit.schema import Attribute, Schema
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ __all__ = [
     "ShareEstimate",
     "TableEstimate",
     "estimate",
-    "projected",
+    "project_on_simplex",
     "true_schema",
 ]
 
@@ -210,8 +210,8 @@ def _tables(
         sampled = sources_with_samples(reports, sample)
         return [_weighted_estimate(sampled, names, method, sampling) for names in wanted]
     origins = sources(reports)
-    if kept := samples_of_tallies(origins):
-        return [_weighted_estimate(kept, names, method, sampling) for names in wanted]
+    if weighted_sources := samples_of_tallies(origins):
+        return [_weighted_estimate(weighted_sources, names, method, sampling) for names in wanted]
     if len(wanted) > 1:
         origins = counted_once(reports, wanted).sources()
     schema = true_schema(origins)
@@ -278,12 +278,12 @@ def _weighted_estimate(
             "Weights, strata and clusters are for the unbiased estimate of a population: method 'inversion', sampling "
             "'population'."
         )
-    schema = true_schema([one.source for one in origins])
+    schema = true_schema([origin.source for origin in origins])
     names = _checked_names(attributes, schema)
     asked = schema.select(names).attributes
-    asking = [one for one in origins if set(one.source.questionnaire.attributes) & set(names)]
-    full = {id(source) for source in nonempty_sources([one.source for one in asking])}
-    asking = [one for one in asking if id(one.source) in full]
+    asking = [origin for origin in origins if set(origin.source.questionnaire.attributes) & set(names)]
+    full = {id(source) for source in nonempty_sources([origin.source for origin in asking])}
+    asking = [origin for origin in asking if id(origin.source) in full]
     return _table_estimate(asked, sampled_mean(asking, names, schema.shape(names)), sampling)
 
 

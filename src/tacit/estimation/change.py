@@ -59,7 +59,7 @@ class Wave:
         if not self.by:
             return np.eye(distribution.size)
         grouped = GroupedTable.of(self.table, self.by)
-        _, gradients = shares_within(grouped.shaped(distribution))
+        _, gradients = shares_within(grouped.by_group(distribution))
         cells = np.argsort(grouped.positions)
         return gradients.reshape(-1, distribution.size)[:, cells]
 
@@ -95,7 +95,7 @@ class MeanWave(Wave):
 
     def gradients(self, distribution: Array) -> Array:
         numbers = self._estimate.numbers
-        cells = numbers.grouped.shaped(distribution)
+        cells = numbers.grouped.by_group(distribution)
         totals = cells.sum(axis=1)
         within = (numbers.values - (cells @ numbers.values / totals)[:, None]) / totals[:, None]
         gradients = np.zeros((len(cells), distribution.size))
@@ -118,9 +118,9 @@ class Pairs:
         """Covariance of the two waves' shares: that of one person's answers, as often as people came twice."""
         cells = self.joint.probabilities.reshape(first.table.probabilities.size, -1)
         answers = cells - np.multiply.outer(cells.sum(axis=1), cells.sum(axis=0))
-        one, other = first.gradients(first.near), second.gradients(second.near)
+        first_gradients, second_gradients = first.gradients(first.near), second.gradients(second.near)
         people = self.n_pairs / (first.table.n_reports * second.table.n_reports)
-        return people * (one @ answers @ other.T)
+        return people * (first_gradients @ answers @ second_gradients.T)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -74,10 +74,10 @@ class ShownSupports(Supports):
     def _numbering(self) -> Numbering:
         return Numbering(self.source.engine.schema)
 
-    def known(self, level: Level) -> tuple[Level, list[str]]:
+    def estimable_itemsets(self, level: Level) -> tuple[Level, list[str]]:
         reasons = {names: self._why_not(names) for names in level}
-        told_itemsets = {names: codes for names, codes in level.items() if reasons[names] is None}
-        return told_itemsets, [reason for reason in reasons.values() if reason is not None]
+        estimable = {names: codes for names, codes in level.items() if reasons[names] is None}
+        return estimable, [reason for reason in reasons.values() if reason is not None]
 
     def _why_not(self, names: Names) -> str | None:
         """Why the reports hold no information about these attributes together; None where they do."""
@@ -204,8 +204,8 @@ def _shown_products(single: Array, items: Items) -> Array:
     """``[itemset, shown]``: products of what is added through each answer, by which of them are shown."""
     product = np.ones((len(items), 1))
     for place in range(items.shape[1]):
-        own = single[items[:, place]]
-        product = np.concatenate([product * own[:, :1], product * own[:, 1:]], axis=1)
+        factors = single[items[:, place]]
+        product = np.concatenate([product * factors[:, :1], product * factors[:, 1:]], axis=1)
     return product
 
 
@@ -322,9 +322,9 @@ class SplitSupports(Supports):
     def tables(self) -> list[SymmetricTable]:
         return [SymmetricTable.of(source) for source in self.origins]
 
-    def known(self, level: Level) -> tuple[Level, list[str]]:
-        told_itemsets = {names: codes for names, codes in level.items() if self._is_asked(names)}
-        return told_itemsets, [never_together(names) for names in level if names not in told_itemsets]
+    def estimable_itemsets(self, level: Level) -> tuple[Level, list[str]]:
+        estimable = {names: codes for names, codes in level.items() if self._is_asked(names)}
+        return estimable, [never_together(names) for names in level if names not in estimable]
 
     def _is_asked(self, names: Names) -> bool:
         return any(set(names) <= set(table.names) for table in self.tables)

@@ -21,7 +21,7 @@ from tacit.channel.base import Array
 from tacit.display import Shown
 from tacit.errors import InvalidInput
 from tacit.estimation.intervals import Interval, ShareLaw, checked_level
-from tacit.estimation.simplex import floored, projected
+from tacit.estimation.simplex import floor_shares, project_on_simplex
 
 if TYPE_CHECKING:
     from tacit.estimation.mean import Mean
@@ -57,7 +57,7 @@ class GroupedTable:
     def _order(self) -> list[int]:
         return [self.table.names.index(attribute.name) for attribute in (*self.groups, *self.answers)]
 
-    def shaped(self, cells: NDArray[Any]) -> NDArray[Any]:
+    def by_group(self, cells: NDArray[Any]) -> NDArray[Any]:
         return cells.transpose(self._order).reshape(math.prod(a.size for a in self.groups), -1)
 
     def covariance(self, distribution: Array | None = None) -> Array:
@@ -72,7 +72,7 @@ class GroupedTable:
     def positions(self) -> NDArray[np.intp]:
         """The table's cells, by their places in the raveled table, in this order."""
         shape = self.table.probabilities.shape
-        return self.shaped(np.arange(math.prod(shape)).reshape(shape)).reshape(-1)
+        return self.by_group(np.arange(math.prod(shape)).reshape(shape)).reshape(-1)
 
     def labels(self, attributes: Sequence[Attribute]) -> Iterator[dict[str, str]]:
         for chosen in itertools.product(*(attribute.answers for attribute in attributes)):
@@ -113,20 +113,20 @@ class GivenEstimate(Shown):
     def interval(self, level: float = 0.95) -> Interval:
         """Ends within [0, 1]; all of it where a group may as well be empty."""
         z = checked_level(level)
-        known = np.isfinite(self.probabilities)
+        is_finite = np.isfinite(self.probabilities)
         if self.law is not None:
-            ends = self.law.interval(np.where(known, self.probabilities, self.constrained), level)
-            return Interval(np.where(known, ends.low, 0.0), np.where(known, ends.high, 1.0), level)
+            ends = self.law.interval(np.where(is_finite, self.probabilities, self.constrained), level)
+            return Interval(np.where(is_finite, ends.low, 0.0), np.where(is_finite, ends.high, 1.0), level)
         loose = 1 - z**2 * self.doubt[:, None]  # as in Fieller's theorem: a ratio over what may be 0 may be anything
         errors = np.divide(self.standard_errors, loose, out=np.ones_like(self.standard_errors), where=loose > 0)
         people = np.broadcast_to(self.people[:, None], errors.shape)
-        p = np.where(known, self.probabilities, self.constrained)
+        p = np.where(is_finite, self.probabilities, self.constrained)
         fixed = self.table.sampling == "respondents"
         sampled = 0.0 if fixed else self.constrained * (1 - self.constrained) / people
         law = ShareLaw(np.maximum(errors**2 - sampled, 0), 1 / people, 1 / people, respondents=fixed)
         ends = law.interval(p, level)
-        known = (loose > 0) & known
-        return Interval(np.where(known, ends.low, 0.0), np.where(known, ends.high, 1.0), level)
+        is_finite = (loose > 0) & is_finite
+        return Interval(np.where(is_finite, ends.low, 0.0), np.where(is_finite, ends.high, 1.0), level)
 
     def cells(self, level: float = 0.95) -> Iterator[dict[str, Any]]:
         grouped = GroupedTable(self.table, self.groups, self.answers)
@@ -163,27 +163,27 @@ def _public_groups(
     for number, group in enumerate(groups):
         if group is not None:
             law = group.law(sampling)
-            constrained[number] = floored(projected(group.probabilities)).reshape(-1)
+            constrained[number] = floor_shares(project_on_simplex(group.probabilities)).reshape(-1)
             errors[number] = np.sqrt(group.variances(sampling)).reshape(-1)
             numbers[:, number] = [of.reshape(-1) for of in (law.constant, law.slope, law.curvature)]
     return constrained, errors, ShareLaw(numbers[0], numbers[1], numbers[2], respondents=sampling == "respondents")
 
 
-def given(table: TableEstimate, by: str | Sequence[str]) -> GivenEstimate:
+def conditional_shares(table: TableEstimate, by: str | Sequence[str]) -> GivenEstimate:
     """The shares of the other attributes' answers within each answer of `by`."""
     grouped = GroupedTable.of(table, by)
-    near = grouped.shaped(table.proper)
+    near = grouped.by_group(table.proper)
     constrained, gradients = shares_within(near)
     covariance = grouped.covariance()
     variances = np.einsum("gac,cd,gad->ga", gradients, covariance, gradients)
-    cells = grouped.shaped(table.probabilities)
+    cells = grouped.by_group(table.probabilities)
     totals = cells.sum(axis=1)
     of_totals = covariance.reshape(*near.shape, *near.shape).sum(axis=(1, 3)).diagonal()
     shares = np.divide(cells, totals[:, None], out=np.full_like(cells, np.nan), where=totals[:, None] > 0)
     errors, law = np.sqrt(np.maximum(variances, 0)), None
-    known = table.within_public([attribute.name for attribute in grouped.groups])
-    if known is not None:
-        constrained, errors, law = _public_groups(known, (len(known), near.shape[1]), table.sampling)
+    public_means = table.within_public([attribute.name for attribute in grouped.groups])
+    if public_means is not None:
+        constrained, errors, law = _public_groups(public_means, (len(public_means), near.shape[1]), table.sampling)
     return GivenEstimate(
         table, grouped.groups, grouped.answers, shares, constrained, errors, table.n_reports * near.sum(axis=1),
         np.where(totals > 0, of_totals / np.maximum(totals**2, TINY), np.inf), law,
@@ -243,14 +243,14 @@ class Comparison(Shown):
     def shown_rows(self) -> list[dict[str, Any]]:
         return [
             {
-                "answer": ", ".join(f"{name} = {value}" for name, value in one.answers.items()),
-                "against": ", ".join(one.against.values()),
+                "answer": ", ".join(f"{name} = {value}" for name, value in difference.answers.items()),
+                "against": ", ".join(difference.against.values()),
                 **{
-                    key: getattr(one, key)
+                    key: getattr(difference, key)
                     for key in ("difference", "constrained", "standard_error", "low", "high", "p")
                 },
             }
-            for one in self.differences
+            for difference in self.differences
         ]
 
     def __str__(self) -> str:
@@ -261,44 +261,46 @@ def compare(table: TableEstimate, by: str | Sequence[str], level: float = 0.95) 
     """The differences between every two groups of `by`, with standard errors, intervals and tests."""
     checked_level(level)
     grouped = GroupedTable.of(table, by)
-    shares = given(table, by)
+    shares = conditional_shares(table, by)
     return Comparison(shares, tuple(_differences(grouped, shares, level)), _independence(grouped))
 
 
 def _differences(grouped: GroupedTable, shares: GivenEstimate, level: float) -> Iterator[GroupDifference]:
-    _, gradients = shares_within(grouped.shaped(grouped.table.proper))
+    _, gradients = shares_within(grouped.by_group(grouped.table.proper))
     covariance = grouped.covariance()
     same = _product_of_margins(grouped)
     _, null_gradients = shares_within(same)
     null = grouped.covariance(same)
-    cells, sizes = grouped.shaped(grouped.table.probabilities), same.sum(axis=1)
+    cells, sizes = grouped.by_group(grouped.table.probabilities), same.sum(axis=1)
     totals = cells.sum(axis=1)
     interval = shares.interval(level)
     labels, answers = list(grouped.labels(grouped.groups)), list(grouped.labels(grouped.answers))
-    for one, other in itertools.combinations(range(len(labels)), 2):
+    for first, second in itertools.combinations(range(len(labels)), 2):
         for answer, said in enumerate(answers):
-            first, second = gradients[one, answer], gradients[other, answer]
-            errors = shares.standard_errors[[one, other], answer]
-            together = float(first @ covariance @ second)
+            first_gradient, second_gradient = gradients[first, answer], gradients[second, answer]
+            errors = shares.standard_errors[[first, second], answer]
+            together = float(first_gradient @ covariance @ second_gradient)
             correlation = together / max(float(errors.prod()), TINY)
             variance = max(float(errors @ errors) - 2 * together, 0.0)
-            within, low, high = _difference_ends(shares, interval, (one, other, answer), min(max(correlation, -1), 1))
-            step = null_gradients[one, answer] - null_gradients[other, answer]
-            unbiased = float(shares.probabilities[one, answer] - shares.probabilities[other, answer])
-            known = math.isfinite(unbiased)
+            within, low, high = _difference_ends(
+                shares, interval, (first, second, answer), min(max(correlation, -1), 1)
+            )
+            step = null_gradients[first, answer] - null_gradients[second, answer]
+            unbiased = float(shares.probabilities[first, answer] - shares.probabilities[second, answer])
+            is_estimable = math.isfinite(unbiased)
             spread = math.sqrt(max(float(step @ null @ step), TINY))
             # Multiplied out: a quotient by a group that seems smaller by chance than it is would seem to differ.
-            crossed = float(cells[one, answer] * totals[other] - cells[other, answer] * totals[one])
-            apart = abs(crossed) / max(float(sizes[one] * sizes[other]), TINY)
+            crossed = float(cells[first, answer] * totals[second] - cells[second, answer] * totals[first])
+            apart = abs(crossed) / max(float(sizes[first] * sizes[second]), TINY)
             yield GroupDifference(
-                {**said, **labels[one]},
-                labels[other],
-                unbiased if known else None,
-                within if known else None,
+                {**said, **labels[first]},
+                labels[second],
+                unbiased if is_estimable else None,
+                within if is_estimable else None,
                 math.sqrt(variance),
                 low,
                 high,
-                math.erfc(apart / spread / math.sqrt(2)) if known else 1.0,
+                math.erfc(apart / spread / math.sqrt(2)) if is_estimable else 1.0,
             )
 
 
@@ -306,11 +308,11 @@ def _difference_ends(
     given: GivenEstimate, interval: Interval, at: tuple[int, int, int], correlation: float
 ) -> tuple[float, float, float]:
     """The difference of shares within their own intervals, which know the edges, and its ends."""
-    one, other, answer = at
-    ends = [(float(interval.low[group, answer]), float(interval.high[group, answer])) for group in (one, other)]
+    first, second, answer = at
+    ends = [(float(interval.low[group, answer]), float(interval.high[group, answer])) for group in (first, second)]
     shares = [
         min(max(float(np.nan_to_num(given.probabilities[group, answer], nan=0.5)), low), high)
-        for group, (low, high) in zip((one, other), ends, strict=True)
+        for group, (low, high) in zip((first, second), ends, strict=True)
     ]
     low, high = difference_ends((shares[0], *ends[0]), (shares[1], *ends[1]), correlation)
     return shares[0] - shares[1], low, high
@@ -329,13 +331,13 @@ def difference_ends(
     return max(share - other_share - below, -1.0), min(share - other_share + above, 1.0)
 
 
-def _together(one: float, other: float, correlation: float) -> float:
-    return math.sqrt(max(one**2 + other**2 - 2 * correlation * one * other, 0.0))
+def _together(distance: float, other_distance: float, correlation: float) -> float:
+    return math.sqrt(max(distance**2 + other_distance**2 - 2 * correlation * distance * other_distance, 0.0))
 
 
 def _product_of_margins(grouped: GroupedTable) -> Array:
     """The distribution with the table's margins under which groups do not differ."""
-    near = grouped.shaped(grouped.table.proper)
+    near = grouped.by_group(grouped.table.proper)
     return np.multiply.outer(near.sum(axis=1), near.sum(axis=0))
 
 
@@ -345,7 +347,7 @@ def independence(table: TableEstimate, of: str | Sequence[str] | None = None) ->
 
 
 def _independence(grouped: GroupedTable) -> Independence:
-    cells, same = grouped.shaped(grouped.table.probabilities), _product_of_margins(grouped)
+    cells, same = grouped.by_group(grouped.table.probabilities), _product_of_margins(grouped)
     groups, answers = cells.shape
     excess = cells - np.multiply.outer(cells.sum(axis=1), cells.sum(axis=0))
     # Gradient of a cell less the product of its margins; the last group and answer follow from the others.
@@ -353,12 +355,12 @@ def _independence(grouped: GroupedTable) -> Independence:
     gradient = np.einsum("gh,ab->gahb", of_group, of_answer)
     gradient = gradient - np.einsum("gh,a->gah", of_group, same.sum(axis=0))[..., None]
     gradient = gradient - np.einsum("g,ab->gab", same.sum(axis=1), of_answer)[:, :, None, :]
-    kept = gradient[:-1, :-1].reshape((groups - 1) * (answers - 1), -1)
-    spread = kept @ grouped.covariance(same) @ kept.T
+    free_gradient = gradient[:-1, :-1].reshape((groups - 1) * (answers - 1), -1)
+    spread = free_gradient @ grouped.covariance(same) @ free_gradient.T
     away = excess[:-1, :-1].reshape(-1)
-    known = float(np.abs(spread).max()) < TINY  # just the respondents, undisguised: any difference is one
+    is_certain = float(np.abs(spread).max()) < TINY  # just the respondents, undisguised: any difference is one
     far = math.inf if np.abs(away).max() > 1e-12 else 0.0
-    statistic = far if known else max(float(away @ np.linalg.lstsq(spread, away, rcond=1e-10)[0]), 0.0)
+    statistic = far if is_certain else max(float(away @ np.linalg.lstsq(spread, away, rcond=1e-10)[0]), 0.0)
     degrees = len(away)
     few = float(same.min()) * grouped.table.n_reports
     warnings = (

@@ -104,7 +104,7 @@ class SampleDesign:
         return design
 
     @classmethod
-    def grouped(
+    def of_stored_table(
         cls,
         names: Sequence[str],
         stratum_of: Codes | None,

@@ -30,7 +30,7 @@ Condition = Mapping[str, str | Sequence[str]]
 # For each attribute of a condition, which of its answers meet it.
 Masks = Mapping[str, NDArray[np.bool_]]
 
-# Errors are taken at shares no nearer to the edge than this, as tables' are (`simplex.floored`).
+# Errors are taken at shares no nearer to the edge than this, as tables' are (`simplex.floor_shares`).
 LEAST_SHARE = 0.0005
 # Cells of a table that is estimated for the sake of one of them.
 TABLE_CELLS = 1 << 10
@@ -58,11 +58,13 @@ def weights_for(parts: Sequence[Part], masks: Masks) -> Product:
     """One weight table per report column (or group of them) whose product has the condition's share as its mean."""
     product = []
     for group in parts:
-        own = [masks[name] for name in group.attributes]
+        events = [masks[name] for name in group.attributes]
         if group.guess is not None:  # of all unbiased weights those that tables are estimated with
-            product.append((group.columns, group.estimator.solve_adjoint(outer(own).astype(np.float64), group.guess)))
+            product.append(
+                (group.columns, group.estimator.solve_adjoint(outer(events).astype(np.float64), group.guess))
+            )
             continue
-        for positions, table in group.estimator.conjunction(own):
+        for positions, table in group.estimator.conjunction(events):
             product.append((tuple(group.columns[position] for position in positions), table))
     return product
 
@@ -102,14 +104,14 @@ class _Tables:
         mean, law, variances = self._table(names)
         if is_cell:
             cell = tuple(int(masks[name].argmax()) for name in names)
-            p, variance, own = mean.probabilities[cell], np.array(variances[cell]), law.of_cell(cell)
+            p, variance, cell_law = mean.probabilities[cell], np.array(variances[cell]), law.of_cell(cell)
         else:
             wanted = Wanted(tuple(names), outer([masks[name] for name in names]).astype(np.float64).reshape(1, -1))
             p, variance = mean.numbers(wanted)[0], mean.numbers_covariance(wanted)[0, 0]
-            own = law_of_error(p, variance, mean.n_reports)
+            cell_law = law_of_error(p, variance, mean.n_reports)
         return ShareEstimate(
             _where(condition), float(p), math.sqrt(variance), mean.n_reports, self.sampling,
-            lambda level: mean.ends(own, np.array(p), variance, level), mean.rule,
+            lambda level: mean.ends(cell_law, np.array(p), variance, level), mean.rule,
         )  # fmt: skip
 
     def _is_small(self, names: Sequence[str]) -> bool:

@@ -34,7 +34,7 @@ from tacit.estimation.group_parts import (
 )
 from tacit.estimation.intervals import ShareLaw
 from tacit.estimation.result import Sampling
-from tacit.estimation.simplex import floored, projected
+from tacit.estimation.simplex import floor_shares, project_on_simplex
 from tacit.estimation.uncertainty import Expected, Moments, covered_truth, part_squares, share_law
 
 # A covariance matrix beyond this many cells is not worth its memory (128 MB).
@@ -80,7 +80,7 @@ class TallyWeights:
 
 def everybody(sums: Array, shows_one: Sequence[bool]) -> Array:
     """Sums over all reports, by the last axis: the last slot of a set counts every report, so it alone is taken there."""
-    chosen = sums[(*(slice(None) if one else -1 for one in shows_one), slice(None))]
+    chosen = sums[(*(slice(None) if is_single else -1 for is_single in shows_one), slice(None))]
     return chosen.sum(axis=tuple(range(sum(shows_one))))
 
 
@@ -127,7 +127,7 @@ class Contributions:
         mean, square = solve(self.parts, self.frequencies), solve_squares(self.parts, self.frequencies)
         near = self._expected_moments(proper)
         law = share_law(each, mean, square, self.n_reports, near, respondents=sampling == "respondents")
-        return law.transposed(self._order)
+        return law.transpose(self._order)
 
     def _expected_moments(self, proper: Contributions) -> Expected:
         """What a proper distribution makes one expect, axes in the order of the parts."""
@@ -153,8 +153,8 @@ class Contributions:
     def covariance(self, sampling: Sampling) -> Array:
         """Covariance of the cells, by the frequencies as they are."""
         p = self.mean.reshape(-1)
-        known = np.diag(p) if sampling == "respondents" else np.multiply.outer(p, p)
-        return (self.products - known) / self.n_reports
+        without_disguise = np.diag(p) if sampling == "respondents" else np.multiply.outer(p, p)
+        return (self.products - without_disguise) / self.n_reports
 
     @property
     def shows_one(self) -> bool:
@@ -227,12 +227,12 @@ class Contributions:
 
         A public answer is a map without noise: whoever gives it is known, so they are a sample of their own.
         """
-        rest = tuple(part for part in self.parts if not set(part.attributes) & set(names))
+        rest = tuple(question for question in self.parts if not set(question.attributes) & set(names))
         there = columns_of(self.parts)
         axes = [there.index(name) for name in names]
         tally = np.moveaxis(self.frequencies, axes, range(len(axes)))
         others = tuple(name for name in self.names if name not in names)
-        shows_one = [part.shows_one for part in rest for _ in part.columns]
+        shows_one = [question.shows_one for question in rest for _ in question.columns]
         for group in np.ndindex(tally.shape[: len(axes)]):
             share = float(everybody(tally[group][..., None], shows_one)[0])
             people = round(share * self.n_reports)
@@ -295,7 +295,7 @@ def with_guess(source: Source, group: Part) -> Part:
         return group
     frequencies = _frequencies(source, group)
     first = group.channel.solve(frequencies, _prior(source, group))
-    return dataclasses.replace(group, guess=floored(projected(first)))
+    return dataclasses.replace(group, guess=floor_shares(project_on_simplex(first)))
 
 
 def _frequencies(source: Source, group: Part) -> Array:
@@ -313,10 +313,10 @@ def _prior(source: Source, group: Part) -> Array | None:
     shape = group.channel.shape
     joint = stated.get("+".join(group.covered))
     if joint is not None:
-        return floored(np.array(joint).reshape(shape))
+        return floor_shares(np.array(joint).reshape(shape))
     if not any(name in stated for name in group.covered):
         return None
     guess: Array = np.ones(())
     for name, size in zip(group.covered, shape, strict=True):
         guess = np.multiply.outer(guess, np.array(stated.get(name, [1 / size] * size)))
-    return floored(guess)
+    return floor_shares(guess)

@@ -103,7 +103,7 @@ def correlations(
             "Samples, weights, strata and clusters are columns of a file or frame; name its devices too."
         )
     tables = estimate(reports, list(itertools.combinations(names, 2)))
-    counted = {one.name: _values(one, (values or {}).get(one.name)) for table in tables for one in table.attributes}
+    counted = {a.name: _values(a, (values or {}).get(a.name)) for table in tables for a in table.attributes}
     pairs = tuple(_correlation(table, counted, level) for table in tables)
     return Correlations(tuple(names), counted, pairs, tables[0].n_reports, level)
 
@@ -144,7 +144,7 @@ def _correlation(table: TableEstimate, values: Mapping[str, tuple[float, ...]], 
     ratio = math.sqrt(max(variances[1], 1e-300) / max(variances[0], 1e-300))
     bent = (ratio * squares[0] + squares[1] / ratio) / 2
     constant, mixed, square = (
-        float(one @ covariance @ other) for one, other in ((products, products), (products, bent), (bent, bent))
+        float(left @ covariance @ right) for left, right in ((products, products), (products, bent), (bent, bent))
     )
 
     def spread(r: Array) -> Array:

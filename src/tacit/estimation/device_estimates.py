@@ -20,7 +20,7 @@ from tacit.channel.devices import DeviceDesign
 from tacit.errors import InvalidInput, NotEstimable
 from tacit.estimation.complex_samples import SampleDesign
 from tacit.estimation.sample_laws import SampleLaws, estimate_shares_of
-from tacit.estimation.simplex import floored
+from tacit.estimation.simplex import floor_shares
 
 Codes = NDArray[np.intp]
 ROUNDING = 1e-9
@@ -71,8 +71,8 @@ class SampleCounts:
         values = np.zeros((len(self.codes), len(weights[0])))
         for sample, (weight, seen) in enumerate(zip(weights, self.frequencies, strict=True)):
             here = np.flatnonzero(self.rows & (self.samples == sample))
-            own = weight[:, self.codes[here]] - (weight @ seen)[:, None]
-            values[here] = (own * self.weights[here] / self.totals[sample]).T
+            deviations = weight[:, self.codes[here]] - (weight @ seen)[:, None]
+            values[here] = (deviations * self.weights[here] / self.totals[sample]).T
         return values
 
 
@@ -211,9 +211,9 @@ def impossible_reports(distance: float) -> str:
     )
 
 
-def _even(part: Array, members: Array) -> Array:
-    """`part` as a distribution; spread evenly over its members where it is empty."""
-    return part / part.sum() if part.sum() > 0 else members / members.sum()
+def _even(shares: Array, members: Array) -> Array:
+    """The shares as a distribution; an even one over the members if all shares are 0."""
+    return shares / shares.sum() if shares.sum() > 0 else members / members.sum()
 
 
 def estimate_device(device: DeviceDesign, counted: SampleCounts) -> DeviceEstimate:
@@ -240,7 +240,7 @@ def estimate_device(device: DeviceDesign, counted: SampleCounts) -> DeviceEstima
         constrained=np.clip(ratios, 0, 1) if is_inside else _constrained_shares(device, classes),
         weights=[gradient @ weight for weight in linear],
         laws=laws,
-        classes=floored(classes),
+        classes=floor_shares(classes),
         shares=np.concatenate([device.shares, *(_members(*pair)[None, :] for pair in device.opens.values())]),
         counted=counted,
         is_inside=is_inside,
@@ -292,13 +292,15 @@ def with_control(by_device: DeviceEstimate, device: DeviceDesign, control: Codes
     counted = by_device.counted
     rows = counted.rows & (control >= 0)
     checked = SampleCounts(control, counted.samples, rows, counted.weights, counted.n_reports)
-    known = [np.column_stack([law @ _control_classes(device, share), _random(law)]) for law in by_device.laws.laws]
-    if any(np.allclose(law[:, 0], law[:, 1]) for law in known):
+    control_laws = [
+        np.column_stack([law @ _control_classes(device, share), _random(law)]) for law in by_device.laws.laws
+    ]
+    if any(np.allclose(law[:, 0], law[:, 1]) for law in control_laws):
         raise NotEstimable(
             f"With a prevalence of {share:g} the control item is answered as by chance, so it tells nothing about "
             "attention. Use a control item that nobody, or everybody, carries."
         )
-    laws = SampleLaws(tuple(known), checked.sizes / checked.n)
+    laws = SampleLaws(tuple(control_laws), checked.sizes / checked.n)
     weights = laws.weights(np.array([[0.0, 1.0]]), np.array([0.9, 0.1]))
     w = float(estimate_shares_of(weights, checked.frequencies)[0])
     if w >= 1 - ROUNDING:
@@ -331,8 +333,8 @@ def _random(law: Array) -> Array:
 
 def _control_classes(device: DeviceDesign, share: float) -> Array:
     classes = np.zeros(len(device.classes))
-    for row, part in zip(device.shares, (1 - share, share), strict=True):
-        classes[int(np.argmax(row))] += part
+    for row, answer_share in zip(device.shares, (1 - share, share), strict=True):
+        classes[int(np.argmax(row))] += answer_share
     return classes
 
 

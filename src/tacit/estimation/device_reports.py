@@ -69,10 +69,10 @@ def _meaning(name: str, values: Sequence[str], reports: Sequence[str], yes: str 
     keys = {value: same_value(value) for value in values}
     if yes is not None:
         return _named_yes(name, keys, reports, yes)
-    known = [tuple(same_value(report) for report in reports)]
+    vocabularies = [tuple(same_value(report) for report in reports)]
     if len(reports) == 2:
-        known.extend(PAIRS)
-    for labels in known:
+        vocabularies.extend(PAIRS)
+    for labels in vocabularies:
         if set(keys.values()) <= set(labels):
             return {value: labels.index(key) for value, key in keys.items()}
     listed = ", ".join(map(repr, list(values)[:8]))
@@ -106,8 +106,8 @@ def no_and_yes(name: str, values: Sequence[str], yes: str | None) -> tuple[str, 
     if yes is not None and same_value(yes) in keys:
         read = _named_yes(name, dict(zip(values, keys, strict=True)), ("no", "yes"), yes)
     else:
-        known = next((pair for pair in PAIRS if set(keys) == set(pair)), tuple(sorted(keys)))
-        read = {value: known.index(key) for value, key in zip(values, keys, strict=True)}
+        pair_of_words = next((pair for pair in PAIRS if set(keys) == set(pair)), tuple(sorted(keys)))
+        read = {value: pair_of_words.index(key) for value, key in zip(values, keys, strict=True)}
     no, chosen = sorted(values, key=lambda value: read[value])
     return no, chosen
 
@@ -117,9 +117,9 @@ def samples(table: pa.Table, name: str | None, design: DeviceDesign | MomentDesi
     named = [sample.name for sample in design.samples if sample.name is not None]
     if name is None:
         if named or design.direct is not None:
-            told = [*named, *([design.direct] if design.direct is not None else [])]
+            sample_names = [*named, *([design.direct] if design.direct is not None else [])]
             raise InvalidInput(
-                f"Which column tells the samples {', '.join(map(str, told))} apart? Give it: "
+                f"Which column tells the samples {', '.join(map(str, sample_names))} apart? Give it: "
                 "sample=NAME (on the command line --sample NAME)."
             )
         return np.zeros(table.num_rows, dtype=np.intp)
@@ -153,16 +153,16 @@ def _checked_single(name: str, others: Sequence[str], design: DeviceDesign | Mom
 
 def numbers(table: pa.Table, name: str, rows: NDArray[np.bool_] | None = None) -> NDArray[np.float64]:
     """A column of numbers without gaps, such as weights, of some rows of the table; a decimal comma is understood."""
-    values, kept = column(table, name), np.ones(table.num_rows, dtype=bool) if rows is None else rows
-    absent = missing_values(values) & kept
+    values, chosen = column(table, name), np.ones(table.num_rows, dtype=bool) if rows is None else rows
+    absent = missing_values(values) & chosen
     if absent.any():
         raise InvalidInput(f"{name!r} has no value in row {int(np.argmax(absent)) + 1:,}; every row needs one.")
     parsed = numbers_of(name, values)
     if parsed is None:
-        texts = as_text(values).filter(pa.array(kept)).to_pylist()
+        texts = as_text(values).filter(pa.array(chosen)).to_pylist()
         bad = next((text for text in texts if not _is_number(text)), texts[0])
         raise InvalidInput(f"{name!r} must hold numbers, not {bad!r}.")
-    return np.asarray(parsed[kept])
+    return np.asarray(parsed[chosen])
 
 
 def _is_number(text: Any) -> bool:

@@ -28,7 +28,7 @@ from tacit.estimation.correlation_result import Correlation, Correlations, corre
 from tacit.estimation.device_reports import DIRECT, MISSING
 from tacit.estimation.sample_columns import design_of
 from tacit.estimation.sample_laws import SampleLaws
-from tacit.estimation.simplex import floored
+from tacit.estimation.simplex import floor_shares
 from tacit.estimation.study_record import StudyRecord
 from tacit.table.study_columns import StudyReading, numbers_of
 
@@ -44,13 +44,13 @@ class _Variable:
     codes: NDArray[np.intp] | None = None  # of the reports
     samples: NDArray[np.intp] | None = None
 
-    def law(self, kept: NDArray[np.bool_], share: Array) -> tuple[Array, Array]:
+    def law(self, complete: NDArray[np.bool_], share: Array) -> tuple[Array, Array]:
         """Means and tilts of five functions of the report, at a proper distribution of the truth.
 
         With A and B the deviations that stand for the value and for its square, they are A^2, AB, B^2, A and B; a tilt is the
         mean of the function times the standardised truth.
         """
-        chances, truth, mean, square = self._atoms(kept, share)
+        chances, truth, mean, square = self._atoms(complete, share)
         middle = float(chances @ truth)
         variance = max(float(chances @ (truth - middle) ** 2), 1e-300)
         first = mean - middle
@@ -58,12 +58,12 @@ class _Variable:
         functions = np.array([first**2, first * second, second**2, first, second])
         return functions @ chances, functions @ (chances * (truth - middle)) / math.sqrt(variance)
 
-    def _atoms(self, kept: NDArray[np.bool_], share: Array) -> tuple[Array, Array, Array, Array]:
+    def _atoms(self, complete: NDArray[np.bool_], share: Array) -> tuple[Array, Array, Array, Array]:
         """Every pair of a truth and a report: its chance, the truth, and what the report stands for."""
-        means, squares = self.means[kept], self.squares[kept]
+        means, squares = self.means[complete], self.squares[complete]
         if self.device is None or self.codes is None or self.samples is None:
             return share, means, means, squares
-        codes, samples = self.codes[kept], self.samples[kept]
+        codes, samples = self.codes[complete], self.samples[complete]
         laws = {number: sample.matrix for number, sample in enumerate(self.device.samples)}
         laws[DIRECT] = np.eye(len(self.device.answers))
         present = [number for number in laws if (samples == number).any()]
@@ -72,7 +72,7 @@ class _Variable:
             np.bincount(codes[samples == number], share[samples == number], len(laws[number])) / size
             for number, size in zip(present, sizes, strict=True)
         ]
-        margin = floored(SampleLaws(tuple(laws[number] for number in present), sizes).most_likely(seen))
+        margin = floor_shares(SampleLaws(tuple(laws[number] for number in present), sizes).most_likely(seen))
         atoms = []
         for number, size in zip(present, sizes, strict=True):
             here = samples == number
@@ -108,18 +108,18 @@ def frame_correlations(
         else _clear(table, name)
         for name in names
     }
-    kept = np.asarray(~np.isnan([variable.means for variable in read.values()]).any(axis=0))
-    if kept.sum() < 3:
+    complete = np.asarray(~np.isnan([variable.means for variable in read.values()]).any(axis=0))
+    if complete.sum() < 3:
         raise InvalidInput("Fewer than three rows have all of the variables, so nothing can be correlated.")
 
-    design = design_of(table, columns, rows=kept)
+    design = design_of(table, columns, rows=complete)
     pairs = tuple(
-        _pair((one, other), (read[one], read[other]), kept, design, level)
-        for one, other in itertools.combinations(names, 2)
+        _pair((first, second), (read[first], read[second]), complete, design, level)
+        for first, second in itertools.combinations(names, 2)
     )
     values_of = {name: variable.values for name, variable in read.items()}
     return Correlations(
-        tuple(names), values_of, pairs, int(kept.sum()), level, tuple(notes), StudyRecord(made, columns)
+        tuple(names), values_of, pairs, int(complete.sum()), level, tuple(notes), StudyRecord(made, columns)
     )
 
 
@@ -168,12 +168,13 @@ def _clear(table: pa.Table, name: str) -> _Variable:
 def _pair(
     names: tuple[str, str],
     pair: tuple[_Variable, _Variable],
-    kept: NDArray[np.bool_],
+    complete: NDArray[np.bool_],
     design: SampleDesign | None,
     level: float,
 ) -> Correlation:
-    one, other = pair
-    rows = np.stack([one.means, other.means, one.squares, other.squares, one.means * other.means], axis=1)[kept]
+    first, second = pair
+    moments = (first.means, second.means, first.squares, second.squares, first.means * second.means)
+    rows = np.stack(moments, axis=1)[complete]
     sample = design or SampleDesign.of(len(rows))
     share = sample.weights / sample.weights.sum()
     a, b, aa, bb, ab = means = share @ rows
@@ -188,7 +189,7 @@ def _pair(
     moved = (rows[:, 0] - a) * (rows[:, 1] - b) - covariance
     # What the sample's design does to the error of the covariance, it is taken to do whatever the correlation is.
     effect = 1.0 if design is None else error**2 / max(float(share @ moved**2) / len(rows), 1e-300)
-    (m, t), (n, u) = one.law(kept, share), other.law(kept, share)
+    (m, t), (n, u) = first.law(complete, share), second.law(complete, share)
     ratio = math.sqrt(max(variances[1], 1e-300) / max(variances[0], 1e-300))
 
     def spread(r: Array) -> Array:

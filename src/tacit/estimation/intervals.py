@@ -68,7 +68,7 @@ class ShareLaw:
         outside = np.maximum(outside, 0.0)
         return cls(outside / n, (inside - outside) / n, np.full(np.shape(inside), 1 / n), respondents)
 
-    def transposed(self, order: Sequence[int]) -> ShareLaw:
+    def transpose(self, order: Sequence[int]) -> ShareLaw:
         """The law of the same cells with the axes of their table in this order."""
         constant, slope, curvature = (of.transpose(order) for of in (self.constant, self.slope, self.curvature))
         return ShareLaw(constant, slope, curvature, self.respondents)
@@ -111,8 +111,8 @@ class ShareLaw:
         from_edge = self._score(estimate, z**2 + np.where(beyond, self._distance(estimate, near), 0.0))
         low = np.where(beyond, np.minimum(low, from_edge[0]), low)
         high = np.where(beyond, np.maximum(high, from_edge[1]), high)
-        known = self.variance(near) <= ROUNDING**2  # just the respondents, undisguised: nothing is left to chance
-        exact = (known & self.respondents) | self._is_impossible
+        is_certain = self.variance(near) <= ROUNDING**2  # just the respondents, undisguised: nothing is left to chance
+        exact = (is_certain & self.respondents) | self._is_impossible
         return Interval(np.where(exact, near, low), np.where(exact, near, high), level)
 
     def highest_plausible(self, estimate: Array) -> Array:
@@ -135,13 +135,13 @@ class ShareLaw:
     def _interval_of_many(self, estimate: Array, level: float) -> Interval:
         """The intervals of very many cells, most of which are alike: each different one is worked out once."""
         shape = np.shape(estimate)
-        numbers = [_flat(part, shape) for part in (estimate, self.constant, self.slope, self.curvature)]
+        numbers = [_flat(values, shape) for values in (estimate, self.constant, self.slope, self.curvature)]
         spread = self.variance(np.clip(estimate, 0, 1))
         least = float(np.sqrt(np.min(spread, where=spread > 0, initial=1.0)))
         steps = [least, *(float(np.max(np.abs(numbers[1:]))),) * 3]
-        rounded = [np.rint(part / (ALIKE * max(step, TINY))) for part, step in zip(numbers, steps, strict=True)]
+        rounded = [np.rint(values / (ALIKE * max(step, TINY))) for values, step in zip(numbers, steps, strict=True)]
         order = np.lexsort(rounded)
-        differs = np.any([np.diff(part[order]) != 0 for part in rounded], axis=0)
+        differs = np.any([np.diff(values[order]) != 0 for values in rounded], axis=0)
         is_first = np.concatenate([[True], differs])
         of_cell = np.empty(len(order), np.intp)
         of_cell[order] = np.cumsum(is_first) - 1
@@ -151,12 +151,12 @@ class ShareLaw:
             ends = self._of_cells(cells, shape).interval(numbers[0][cells], level)
             low.append(ends.low)
             high.append(ends.high)
-        lows, highs = (np.concatenate(part)[of_cell].reshape(shape) for part in (low, high))
+        lows, highs = (np.concatenate(values)[of_cell].reshape(shape) for values in (low, high))
         return Interval(lows, highs, level)
 
     def _of_cells(self, cells: NDArray[np.intp], shape: tuple[int, ...]) -> ShareLaw:
         """The law of some cells of a table of this shape."""
-        constant, slope, curvature = (_flat(own, shape)[cells] for own in (self.constant, self.slope, self.curvature))
+        constant, slope, curvature = (_flat(term, shape)[cells] for term in (self.constant, self.slope, self.curvature))
         return ShareLaw(constant, slope, curvature, self.respondents)
 
     def _root(self, estimate: Array, target: float) -> Array:
@@ -236,9 +236,9 @@ def _mid_p(count: Array, people: Array, chance: Array) -> Array:
     at_least = betainc(np.maximum(count, TINY), people - count + 1, chance)
     ways = gammaln(people + 1) - gammaln(count + 1) - gammaln(people - count + 1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        told = np.where(count > 0, count * np.log(chance), 0.0)
-        untold = np.where(count < people, (people - count) * np.log1p(-chance), 0.0)
-    equal = np.exp(ways + told + untold)
+        log_successes = np.where(count > 0, count * np.log(chance), 0.0)
+        log_failures = np.where(count < people, (people - count) * np.log1p(-chance), 0.0)
+    equal = np.exp(ways + log_successes + log_failures)
     return np.clip(np.where(count > 0, at_least, 1.0) - equal / 2, 0.0, 1.0)
 
 

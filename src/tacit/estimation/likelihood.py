@@ -114,9 +114,9 @@ def has_orbits(parts: Sequence[Part]) -> bool:
 
 def _orbits_of(parts: Sequence[Part]) -> list[Orbits] | None:
     every = [group.channel.orbits() for group in parts]
-    known = [orbits for orbits in every if orbits is not None]
-    members = math.prod(len(orbits.law) for orbits in known)
-    return known if len(known) == len(parts) and 1 < members <= MOST_MEMBERS else None
+    tractable = [orbits for orbits in every if orbits is not None]
+    members = math.prod(len(orbits.law) for orbits in tractable)
+    return tractable if len(tractable) == len(parts) and 1 < members <= MOST_MEMBERS else None
 
 
 def _joint_places(places: NDArray[np.int64], orbits: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -36,7 +36,7 @@ from tacit.estimation.contributions import (
 from tacit.estimation.intervals import TINY, Interval, ShareLaw, checked_level
 from tacit.estimation.pooling import AskedTable, CellMoments, Names, PooledContributions, pooled_contributions
 from tacit.estimation.result import ErrorRule, Sampling
-from tacit.estimation.simplex import floored, projected
+from tacit.estimation.simplex import floor_shares, project_on_simplex
 from tacit.estimation.uncertainty import law_near
 from tacit.schema import Schema
 
@@ -87,7 +87,7 @@ class Mean:
         return first if isinstance(first, Contributions) else None
 
     @property
-    def pooled(self) -> tuple[PooledContributions, ...]:
+    def pooled_sources(self) -> tuple[PooledContributions, ...]:
         return tuple(source for source in self.sources if isinstance(source, PooledContributions))
 
     @property
@@ -118,7 +118,7 @@ class Mean:
     def _sum_sources(self, of: Callable[[PooledContributions], Array]) -> Array:
         """What the sources add up to, spread over the answers that each does not ask."""
         table = np.zeros(self.shape)
-        for source in self.pooled:
+        for source in self.pooled_sources:
             table += of(source).reshape(self._spread(source))
         return table
 
@@ -126,19 +126,20 @@ class Mean:
         """The same table, had the reports been just as this distribution makes one expect."""
         if self.alone is not None:
             return replace(self, sources=(self.alone.at(distribution),))
-        return replace(self, sources=tuple(source.at(self._margin(source, distribution)) for source in self.pooled))
+        sources = (source.at(self._margin(source, distribution)) for source in self.pooled_sources)
+        return replace(self, sources=tuple(sources))
 
     def _margin(self, source: PooledContributions, distribution: Array) -> Array:
         """A distribution of the attributes that a source asks, in its order."""
         asked = source.table.names
         others = tuple(axis for axis, name in enumerate(self.names) if name not in asked)
-        kept = [name for name in self.names if name in asked]
-        return distribution.sum(axis=others).transpose([kept.index(name) for name in asked])
+        common_names = [name for name in self.names if name in asked]
+        return distribution.sum(axis=others).transpose([common_names.index(name) for name in asked])
 
     @cached_property
     def proper(self) -> Mean:
         """The table at a proper distribution near the estimate: errors by the law are those of the channels there."""
-        return self.at(floored(projected(self.probabilities)))
+        return self.at(floor_shares(project_on_simplex(self.probabilities)))
 
     def moment_variances(self, sampling: Sampling = "population") -> Array:
         """Variances of the cells, from the reports as they were counted or as a distribution makes one expect them."""
@@ -163,7 +164,7 @@ class Mean:
         if there.alone is not None:
             return there.alone.covariance(sampling)
         table = np.zeros(self.shape + self.shape)
-        for source in there.pooled:
+        for source in there.pooled_sources:
             table += source.covariance().reshape(self._spread(source) * 2)
         return table.reshape(math.prod(self.shape), -1)
 
@@ -186,7 +187,8 @@ class Mean:
         if not set(names) <= clear or set(names) >= set(self.names):
             return None
         return [
-            None if own is None else Mean(own.names, own.mean.shape, (own,)) for own in self.alone.within_public(names)
+            None if table is None else Mean(table.names, table.mean.shape, (table,))
+            for table in self.alone.within_public(names)
         ]
 
     def interval(self, level: float, sampling: Sampling = "population") -> Interval:
@@ -209,13 +211,13 @@ class Mean:
         """Judged by what the reports of each source contributed."""
         if self.alone is not None and self.proper.alone is not None:
             return self.alone.law(self.proper.alone, sampling)
-        cells = [self._cell_moments(proper) for proper in self.proper.pooled]
+        cells = [self._cell_moments(proper) for proper in self.proper.pooled_sources]
 
         def up_to(top: Array) -> ShareLaw:
             constant, slope, curvature = np.zeros(self.shape), np.zeros(self.shape), np.zeros(self.shape)
-            for counted, its in zip(self.pooled, cells, strict=True):
-                for total, own in zip((constant, slope, curvature), self._law_of(counted, its, top), strict=True):
-                    total += own
+            for counted, its in zip(self.pooled_sources, cells, strict=True):
+                for total, term in zip((constant, slope, curvature), self._law_of(counted, its, top), strict=True):
+                    total += term
             return ShareLaw(constant, slope, curvature)
 
         return law_near(self.probabilities, up_to)
@@ -226,7 +228,7 @@ class Mean:
     def _cell_moments(self, proper: PooledContributions) -> CellMoments:
         """What one source's reports add to the cells, spread over the answers that it does not ask."""
         asks_all = self._asks_all(proper)
-        cells = proper.cell_moments(asks_all=asks_all).reshaped(self._spread(proper))
+        cells = proper.cell_moments(asks_all=asks_all).reshape(self._spread(proper))
         if asks_all:
             return cells
         # Whoever comes into the cell is anyone else.
@@ -258,7 +260,7 @@ class Mean:
         """Each source's table with its weights, and the matrix of its map; None where it asks the whole table alone."""
         if self.alone is not None:
             return [] if self.alone.weights is None else [(self.alone, self.alone.weights, None)]
-        mapped = [(source.table, source.table.weights, self._map(source)) for source in self.pooled]
+        mapped = [(source.table, source.table.weights, self._map(source)) for source in self.pooled_sources]
         return [(table, weights, matrix) for table, weights, matrix in mapped if weights is not None]
 
     def _map(self, source: PooledContributions) -> Array:
@@ -297,11 +299,11 @@ class Mean:
     def _design_covariance(self) -> Array:
         total = np.zeros((math.prod(self.shape),) * 2)
         for design in self._designs:
-            own = [each for each in self._weighted_tables if each[1].design is design]
+            tables = [each for each in self._weighted_tables if each[1].design is design]
             total += (
-                _covariance_of_repeats(design, own)
+                _covariance_of_repeats(design, tables)
                 if design.repeats is not None
-                else _linearised_covariance(design, own)
+                else _linearised_covariance(design, tables)
             )
         return total + self._device_noise if self._designs[0].sampled.any() else total
 
@@ -324,7 +326,8 @@ def _linearised_covariance(design: SampleDesign, sources: Sequence[_Weighted]) -
     sums = totals * sources[0][1].centring[:, None]
     products = (table.weighted_squares(pairs=True) for table, _, _ in sources)
     mapped = (
-        _map_rows(_map_rows(own, matrix).T, matrix) for own, (_, _, matrix) in zip(products, sources, strict=True)
+        _map_rows(_map_rows(squares, matrix).T, matrix)
+        for squares, (_, _, matrix) in zip(products, sources, strict=True)
     )
     return np.sum(list(mapped), axis=0) - sums.T @ sums
 

@@ -32,7 +32,7 @@ class Numbers:
     admits: Array | None = None  # 1 where a direct question was answered with yes
 
     @property
-    def answered(self) -> NDArray[np.bool_]:
+    def is_answered(self) -> NDArray[np.bool_]:
         whole = np.asarray(~np.isnan(self.reports).any(axis=1))
         return whole if self.admits is None else whole & ~np.isnan(self.admits)
 
@@ -130,7 +130,7 @@ def _check_samples(device: MomentDesign, samples: NDArray[np.intp], where: str) 
 
 def check_counts(device: MomentDesign, numbers: Numbers, names: Sequence[str]) -> None:
     """Refuse counts that the list of a sample cannot give."""
-    _check_samples(device, numbers.samples[numbers.answered], "")
+    _check_samples(device, numbers.samples[numbers.is_answered], "")
     if numbers.reports.shape[1] > (2 if device.is_list else 1):
         raise InvalidInput(
             f"The device {device.name!r} has one column of reports, a list experiment at most two lists."

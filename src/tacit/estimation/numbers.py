@@ -22,7 +22,7 @@ from tacit.display import Shown
 from tacit.errors import InvalidInput
 from tacit.estimation.comparison import GroupedTable
 from tacit.estimation.intervals import Interval, checked_level, difference_interval, interval_within, share_intervals
-from tacit.estimation.simplex import floored, projected
+from tacit.estimation.simplex import floor_shares, project_on_simplex
 
 if TYPE_CHECKING:
     from tacit.estimation.result import TableEstimate
@@ -56,7 +56,7 @@ class NumberTable:
     @cached_property
     def cells(self) -> Array:
         """Unbiased shares, ``[group, answer]``."""
-        return self.grouped.shaped(self.table.unbiased)
+        return self.grouped.by_group(self.table.unbiased)
 
     @cached_property
     def near(self) -> Array:
@@ -64,9 +64,11 @@ class NumberTable:
 
         Projecting all groups at once would take people from noisy groups, even where groups are public and their shares known.
         """
-        totals = floored(projected(self.cells.sum(axis=1)))
+        totals = floor_shares(project_on_simplex(self.cells.sum(axis=1)))
         within = [
-            floored(projected(cells / total)) if (total := cells.sum()) > 0 else np.full(len(cells), 1 / len(cells))
+            floor_shares(project_on_simplex(cells / total))
+            if (total := cells.sum()) > 0
+            else np.full(len(cells), 1 / len(cells))
             for cells in self.cells
         ]
         return totals[:, None] * np.stack(within)
@@ -84,9 +86,9 @@ class NumberTable:
         """Sums of the cells, times numbers of the answers, in each group."""
         return self.cells @ weights
 
-    def sums_covariance(self, one: Array, other: Array) -> Array:
+    def sums_covariance(self, values: Array, other_values: Array) -> Array:
         """Covariance of two such sums, ``[group, group]``."""
-        return np.einsum("a,gahb,b->gh", one, self.covariance, other)
+        return np.einsum("a,gahb,b->gh", values, self.covariance, other_values)
 
 
 def answer_numbers(attribute: Attribute, values: Mapping[str, float] | None = None) -> Array:
@@ -212,17 +214,17 @@ class MeanEstimate(Shown):
         """The difference of every two groups' means, with its error, interval and test."""
         labels = self.numbers.labels()
         errors = self.standard_errors
-        for one, other in itertools.combinations(range(len(labels)), 2):
-            between = float(self.covariance[one, other])
-            error = math.sqrt(max(float(errors[one] ** 2 + errors[other] ** 2) - 2 * between, 0.0))
-            correlation = np.clip(between / max(float(errors[one] * errors[other]), TINY), -1.0, 1.0)
-            ends = difference_interval(self._ends_of(other), self._ends_of(one), np.array([correlation]), level)
-            difference = float(self.means[one] - self.means[other])
+        for first, second in itertools.combinations(range(len(labels)), 2):
+            between = float(self.covariance[first, second])
+            error = math.sqrt(max(float(errors[first] ** 2 + errors[second] ** 2) - 2 * between, 0.0))
+            correlation = np.clip(between / max(float(errors[first] * errors[second]), TINY), -1.0, 1.0)
+            ends = difference_interval(self._ends_of(second), self._ends_of(first), np.array([correlation]), level)
+            difference = float(self.means[first] - self.means[second])
             is_known = math.isfinite(difference)
             yield {
                 "attribute": self.numbers.attribute.name,
-                "of": labels[one],
-                "against": labels[other],
+                "of": labels[first],
+                "against": labels[second],
                 "difference": difference if is_known else None,
                 "standard_error": error,
                 "low": float(ends.low[0]),

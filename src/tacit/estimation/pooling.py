@@ -49,9 +49,9 @@ class CellMoments:
     spread: Array
     public: Array
 
-    def reshaped(self, shape: tuple[int, ...]) -> CellMoments:
+    def reshape(self, shape: tuple[int, ...]) -> CellMoments:
         spread, public = self.spread.reshape(shape), self.public.reshape(shape)
-        return CellMoments(self.squares.reshaped(shape), self.means.reshaped(shape), spread, public)
+        return CellMoments(self.squares.reshape(shape), self.means.reshape(shape), spread, public)
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,39 +60,39 @@ class Truths:
 
     squares: Array
     means: Array
-    own: NDArray[np.bool_]  # the truth that is the cell
+    is_cell: NDArray[np.bool_]  # the truth that is the cell
     others: NDArray[np.bool_]
     mistaken: NDArray[np.bool_]  # others whose public answers are those of the cell
     shares: Array  # of people with these truths
 
     def cell_moments(self, *, asks_all: bool) -> CellMoments:
-        others, mistaken = (self.others, self.mistaken) if asks_all else (self.others | self.own, self.own)
+        others, mistaken = (self.others, self.mistaken) if asks_all else (self.others | self.is_cell, self.is_cell)
         # A table of one cell has no others.
-        others, mistaken = (them | (self.own & ~them.any(axis=1, keepdims=True)) for them in (others, mistaken))
-        own = np.argmax(self.own, axis=1)
+        others, mistaken = (them | (self.is_cell & ~them.any(axis=1, keepdims=True)) for them in (others, mistaken))
+        cell = np.argmax(self.is_cell, axis=1)
         nearest = np.argmax(np.where(mistaken, self.squares, -1.0), axis=1)
         people = np.where(mistaken, self.shares, 0.0)
-        squares, means = (_ranges(each, own, others, nearest, people) for each in (self.squares, self.means))
+        squares, means = (_ranges(each, cell, others, nearest, people) for each in (self.squares, self.means))
         spread = np.min(self.squares - self.means**2, axis=1, where=others, initial=np.inf)
-        return CellMoments(squares, means, spread, np.where(mistaken | self.own, self.shares, 0.0).sum(axis=1))
+        return CellMoments(squares, means, spread, np.where(mistaken | self.is_cell, self.shares, 0.0).sum(axis=1))
 
 
 def _ranges(
-    of: Array, own: NDArray[np.intp], others: NDArray[np.bool_], nearest: NDArray[np.intp], people: Array
+    of: Array, cell: NDArray[np.intp], others: NDArray[np.bool_], nearest: NDArray[np.intp], people: Array
 ) -> Contributed:
     rows = np.arange(len(of))
     least = np.min(of, axis=1, where=others, initial=np.inf)
     most = np.max(of, axis=1, where=others, initial=-np.inf)
     mistaken, total = of[rows, nearest], people.sum(axis=1)
     usual = np.divide((of * people).sum(axis=1), total, out=mistaken.copy(), where=total > 0)
-    return Contributed(of[rows, own], least, most, mistaken, usual)
+    return Contributed(of[rows, cell], least, most, mistaken, usual)
 
 
 def _join_cells(blocks: Sequence[CellMoments], shape: tuple[int, ...]) -> CellMoments:
     """One table of consecutive cells."""
     squares, means = _whole([cells.squares for cells in blocks]), _whole([cells.means for cells in blocks])
     spread, public = np.concatenate([[cells.spread, cells.public] for cells in blocks], axis=1)
-    return CellMoments(squares, means, spread, public).reshaped(shape)
+    return CellMoments(squares, means, spread, public).reshape(shape)
 
 
 def _whole(blocks: Sequence[Contributed]) -> Contributed:
@@ -200,9 +200,11 @@ class PooledContributions:
         possible, shares = self.table.possible.reshape(-1), self.table.mean.reshape(-1)
         for rows in self._blocks():
             cells = np.arange(start, start + len(rows))
-            own = cells[:, None] == np.arange(size)
+            is_cell = cells[:, None] == np.arange(size)
             mistaken = functools.reduce(np.logical_and, [column[cells, None] == column for column in clear], possible)
-            yield Truths(self.table.squares_given(rows), rows, own, possible & ~own, mistaken & ~own, shares)
+            yield Truths(
+                self.table.squares_given(rows), rows, is_cell, possible & ~is_cell, mistaken & ~is_cell, shares
+            )
             start += len(rows)
 
     @cached_property
@@ -225,10 +227,10 @@ class PooledContributions:
                 probed.get(u, probed[0])[pattern] for u in range(size)
             ]
         means = [self.by_agreement[tuple(int(axis not in missed) for axis in range(len(shape)))] for missed in missing]
-        own = np.array([not missed for missed in missing])
-        mistaken = ~own & [not any(names[axis] in self._clear for axis in missed) for missed in missing]
+        is_cell = np.array([not missed for missed in missing])
+        mistaken = ~is_cell & [not any(names[axis] in self._clear for axis in missed) for missed in missing]
         shares = np.stack([self._share_missing(missed) for missed in missing], axis=1)
-        every = (np.array(means), own, ~own, mistaken, shares)
+        every = (np.array(means), is_cell, ~is_cell, mistaken, shares)
         return Truths(squares, *(np.broadcast_to(each, squares.shape) for each in every))
 
     def _share_missing(self, missing: tuple[int, ...]) -> Array:
@@ -323,16 +325,16 @@ def _estimable(questionnaire: Questionnaire, wanted: Names) -> Names:
 
 def _shares(asked: Sequence[AskedTable], estimable: Sequence[Names], wanted: Names) -> list[dict[Names, float]]:
     """Each questionnaire's weight for each interaction it tells of; over all of them they sum to one."""
-    known: list[dict[Names, float]] = []
+    information_by_arm: list[dict[Names, float]] = []
     for asked_table, mine in zip(asked, estimable, strict=True):
         amounts = information(parts_for(asked_table.questionnaire, mine), mine)
-        known.append({interaction: asked_table.reports * amount for interaction, amount in amounts.items()})
+        information_by_arm.append({names: asked_table.reports * amount for names, amount in amounts.items()})
     shares: list[dict[Names, float]] = [{} for _ in asked]
     for interaction in interactions(wanted):
-        total = sum(amounts.get(interaction, 0.0) for amounts in known)
+        total = sum(amounts.get(interaction, 0.0) for amounts in information_by_arm)
         if not total:
             _refuse(asked, interaction, wanted)
-        for share, amounts in zip(shares, known, strict=True):
+        for share, amounts in zip(shares, information_by_arm, strict=True):
             if interaction in amounts:
                 share[interaction] = amounts[interaction] / total
     return shares

@@ -165,7 +165,7 @@ def prevalence(
     """
     if device in MOMENT_DEVICES:
         device = moment_design(str(device), parameters or {})
-    known = (
+    device_design = (
         device if isinstance(device, DeviceDesign | MomentDesign) else devices.design(device, parameters or {}, answers)
     )
     checked_level(level)
@@ -176,26 +176,26 @@ def prevalence(
         raise InvalidInput("compare says which groups are compared, and there are none. Name their columns: by=...")
     if against is not None and not 0 <= against <= 1:
         raise InvalidInput(f"The share to test against must lie between 0 and 1, not {against!r}.")
-    items = [name.strip() for name in item.split(",")] if isinstance(known, MomentDesign) else [item]
+    items = [name.strip() for name in item.split(",")] if isinstance(device_design, MomentDesign) else [item]
     named = [*items, sample, direct_item, *groups, watched[0] if watched else None, *columns.column_names]
     reading = StudyReading(tuple(missing_marks), sheet, skip_rows)
     table, notes = reading.read(data, [name for name in named if name is not None])
     if table.num_rows == 0:
         raise InvalidInput("There are no rows, so nothing can be estimated.")
     design = design_of(table, columns, lonely, bootstrap=bootstrap, seed=seed)
-    record = StudyRecord({item: known}, columns, bootstrap, seed)
-    if isinstance(known, MomentDesign):
+    record = StudyRecord({item: device_design}, columns, bootstrap, seed)
+    if isinstance(device_design, MomentDesign):
         if watched is not None:
             raise InvalidInput(
                 "A control item tells inattention of devices with answers, and not of counts and amounts."
             )
         return _moments(
-            known, table, items, sample, direct_item, notes, (design, level, compare, against, record), groups
+            device_design, table, items, sample, direct_item, notes, (design, level, compare, against, record), groups
         )
     if direct_item is not None:
         raise InvalidInput("A direct question to all is combined with a list experiment. Leave out direct_item.")
-    reports = _reports(table, known, item, sample, yes, notes)
-    return _Study(known, reports, design, watched, level, compare, against, record).result(table, groups)
+    reports = _reports(table, device_design, item, sample, yes, notes)
+    return _Study(device_design, reports, design, watched, level, compare, against, record).result(table, groups)
 
 
 @dataclass(frozen=True, eq=False)
@@ -242,7 +242,7 @@ def _moments(
         admits = np.where(codes == MISSING, np.nan, codes.astype(np.float64))
     numbers = Numbers(np.array(columns).T, device_reports.samples(table, sample, device), admits)
     check_counts(device, numbers, items)
-    reports = _Reports(", ".join(items), None, np.where(numbers.answered, 0, MISSING), numbers.samples, tuple(notes))
+    reports = _Reports(", ".join(items), None, np.where(numbers.is_answered, 0, MISSING), numbers.samples, tuple(notes))
     design, level, compare, against, record = settings
     study = _MomentStudy(device, reports, design, None, level, compare, against, record, numbers)
     return study.result(table, groups)
@@ -385,7 +385,7 @@ class _Study:
                 raise UnknownName("Group", self.compare, [*names, "all"])
             base = 0 if self.compare is None else names.index(self.compare)
             pairs = [(at, base) for at in range(len(groups)) if at != base]
-        return [errors.difference(1 + one, 1 + base, groups[one], groups[base]) for one, base in pairs]
+        return [errors.difference(1 + place, 1 + base, groups[place], groups[base]) for place, base in pairs]
 
     def _warnings(
         self,
@@ -458,10 +458,10 @@ class _MomentStudy(_Study):
                 f"The sensitive item seems to change answers to the others (design effect, p = {effect.p:.2g}): a joint share is "
                 f"estimated at {effect.lowest:.3f}, and none can be below 0."
             )
-        told = revealing_share(self.device, self.numbers, rows)
-        if told > REVEALING:
+        revealing = revealing_share(self.device, self.numbers, rows)
+        if revealing > REVEALING:
             sentences.append(
-                f"{told:.1%} of those with the long list counted nothing or everything, which tells their answer (floor and "
+                f"{revealing:.1%} of those with the long list counted nothing or everything, which tells their answer (floor and "
                 "ceiling): such people may have answered otherwise."
             )
         return sentences
@@ -482,8 +482,8 @@ def _compliance(by_device: DeviceEstimate, device: DeviceDesign, level: float) -
             single.covariance(weights, by_device.classes)[0, 0] / people,
         )
         alone.append((float(share), float(variance)))
-    (first, one), (second, two) = alone
-    value, error = first - second, math.sqrt(max(one + two, 1e-300))
+    (first, first_variance), (second, second_variance) = alone
+    value, error = first - second, math.sqrt(max(first_variance + second_variance, 1e-300))
     margin = checked_level(level) * error
     names = [{"sample": str(sample.name)} for sample in device.samples]
     p = math.erfc(abs(value) / error / math.sqrt(2))
@@ -520,7 +520,7 @@ class _Errors:
         if design is not None and design.repeats is not None:
             self._covariance = design.repeats.covariance(repeated, _values(estimates))
         else:
-            self._covariance = self._linearised() if self._sample is not None else self._by_the_law()
+            self._covariance = self._linearised_covariance() if self._sample is not None else self._by_the_law()
 
     @property
     def in_words(self) -> str:
@@ -533,7 +533,7 @@ class _Errors:
             total[start:end, start:end] = estimate.covariance
         return total
 
-    def _linearised(self) -> Array:
+    def _linearised_covariance(self) -> Array:
         assert self._sample is not None
         contributions = np.hstack([estimate.contributions for estimate in self._estimates])
         noise = None
@@ -554,9 +554,9 @@ class _Errors:
             laws = [self._law(place, [answer]) for place in places]
             inside = float(np.clip(shares, 0, 1).mean())
             for _ in range(20):  # the common share, weighted by what each group tells of it
-                known = np.array([1 / max(float(law.variance(np.full(1, inside))[0]), 1e-300) for law in laws])
-                inside = float(np.clip(known @ shares / known.sum(), 0, 1))
-            statistic = float(known @ (shares - inside) ** 2)
+                precisions = np.array([1 / max(float(law.variance(np.full(1, inside))[0]), 1e-300) for law in laws])
+                inside = float(np.clip(precisions @ shares / precisions.sum(), 0, 1))
+            statistic = float(precisions @ (shares - inside) ** 2)
             return OverallTest(statistic, freedom, None, float(chdtrc(freedom, statistic)))
         at = [self._starts[place] + answer for place in places]
         contrasts = np.hstack([-np.ones((freedom, 1)), np.eye(freedom)])
@@ -614,12 +614,12 @@ class _Errors:
         values, errors = estimate.values[at], np.array([self._error(self._starts[which] + place) for place in at])
         law = self._law(which, at)
         # Everybody was asked, and directly: nothing is left to chance.
-        known = (errors <= ROUNDING) & (self._sample is not None and bool((self._sample.sampled == 1).all()))
+        is_certain = (errors <= ROUNDING) & (self._sample is not None and bool((self._sample.sampled == 1).all()))
         effect = self._effect(law, values, errors)
         ends = ShareLaw(law.constant * effect, law.slope * effect, law.curvature * effect).interval(values, self._level)
         held = estimate.constrained[at]
-        low, high = np.where(known, held, ends.low), np.where(known, held, ends.high)
-        return [(float(one), float(other)) for one, other in zip(low, high, strict=True)]
+        low, high = np.where(is_certain, held, ends.low), np.where(is_certain, held, ends.high)
+        return [(float(lower), float(upper)) for lower, upper in zip(low, high, strict=True)]
 
     def _wald_ends(self, which: int, place: int) -> tuple[float, float]:
         """An interval from the error alone, within [0, 1] where it is of a share."""
@@ -637,8 +637,8 @@ class _Errors:
         if self._sample is None:
             return np.ones(len(values))
         plain = law.variance(np.clip(values, 0, 1))
-        told = (errors > ROUNDING) & (plain > 0)
-        effect = np.divide(errors**2, plain, out=np.ones(len(values)), where=told)
+        has_variance = (errors > ROUNDING) & (plain > 0)
+        effect = np.divide(errors**2, plain, out=np.ones(len(values)), where=has_variance)
         return effect * (self._quantile() / checked_level(self._level)) ** 2
 
     def parameters(self, which: int) -> dict[str, OpenParameter]:
@@ -682,18 +682,18 @@ class _Errors:
 
     def _spread_if_equal(self, which: int, against: int, answer: int) -> float:
         """The error of a difference were there none: both have the share that they tell together, by their own laws."""
-        laws = [self._law(one, [answer]) for one in (which, against)]
-        shares = np.array([self._estimates[one].constrained[answer] for one in (which, against)])
-        known = np.array([1 / max(float(law.variance(np.full(1, shares.mean()))[0]), 1e-300) for law in laws])
-        common = np.full(1, known @ shares / known.sum())
+        laws = [self._law(group, [answer]) for group in (which, against)]
+        shares = np.array([self._estimates[group].constrained[answer] for group in (which, against)])
+        precisions = np.array([1 / max(float(law.variance(np.full(1, shares.mean()))[0]), 1e-300) for law in laws])
+        common = np.full(1, precisions @ shares / precisions.sum())
         return math.sqrt(max(sum(float(law.variance(common)[0]) for law in laws), 1e-300))
 
     def _difference_ends(self, which: int, against: int, answer: int) -> tuple[float, float]:
         """The ends of a difference from those of the two shares, which know the edges (Newcombe 1998; Zou 2007)."""
-        ends = [self._intervals(one, [answer])[0] for one in (which, against)]
+        ends = [self._intervals(group, [answer])[0] for group in (which, against)]
         shares = [
-            min(max(float(self._estimates[one].values[answer]), low), high)
-            for one, (low, high) in zip((which, against), ends, strict=True)
+            min(max(float(self._estimates[group].values[answer]), low), high)
+            for group, (low, high) in zip((which, against), ends, strict=True)
         ]
         first, second = self._starts[which] + answer, self._starts[against] + answer
         together = self._covariance[first, second] / max(self._error(first) * self._error(second), 1e-300)

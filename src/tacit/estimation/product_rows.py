@@ -113,19 +113,19 @@ def report_rows(source: Source) -> ProductRows | None:
     nonempty_sources([source])
     questionnaire = source.questionnaire
     asked = parts_for(questionnaire, questionnaire.attributes)
-    source = remember_tallies(source, [part.columns for part in asked if part.channel.has_choice])
-    parts = [with_guess(source, part) for part in asked]
-    if any(len(part.attributes) > 1 and not part.channel.sums_to_one for part in parts):
+    source = remember_tallies(source, [question.columns for question in asked if question.channel.has_choice])
+    parts = [with_guess(source, question) for question in asked]
+    if any(len(question.attributes) > 1 and not question.channel.sums_to_one for question in parts):
         return None
     listed = _distinct_reports(source, parts)
     if listed is None:
         return None
     codes, kinds, counts = listed
-    groups = [_group_factors(part, shown) for part, shown in zip(parts, kinds, strict=True)]
+    groups = [_group_factors(question, reports) for question, reports in zip(parts, kinds, strict=True)]
     factors = [group for group in groups if group is not None]
     if len(factors) < len(groups) or max(len(each.table) for group in factors for each in group) >= MOST_PATTERNS:
         return None
-    names = [name for part in parts for name in part.attributes]
+    names = [name for question in parts for name in question.attributes]
     true = {attribute.name: attribute for group in questionnaire.groups for attribute in group.attributes}
     true |= {attribute.name: attribute for attribute in questionnaire.public}
     rows = product_rows(Schema(tuple(true[name] for name in names)), factors, codes, counts.astype(np.float64))
@@ -151,10 +151,10 @@ def _distinct_reports(source: Source, parts: Sequence[Part]) -> Listed | None:
         return None
     codes, kinds = [], []
     for group in parts:
-        shown = [table[name] for name in group.columns]
-        first, numbers = _distinct(shown)
+        group_columns = [table[name] for name in group.columns]
+        first, numbers = _distinct(group_columns)
         codes.append(numbers)
-        kinds.append([column[first] for column in shown])
+        kinds.append([column[first] for column in group_columns])
     return codes, kinds, counts
 
 
@@ -164,10 +164,10 @@ def _reports_of_tally(tally: NDArray[np.int64], widths: Sequence[int]) -> Listed
     shapes = [tally.shape[start:end] for start, end in itertools.pairwise(ends)]
     cells = np.flatnonzero(tally)
     codes, kinds = [], []
-    for own, shape in zip(np.unravel_index(cells, [math.prod(shape) for shape in shapes]), shapes, strict=True):
+    for group_cells, shape in zip(np.unravel_index(cells, [math.prod(shape) for shape in shapes]), shapes, strict=True):
         occurs = np.zeros(math.prod(shape), dtype=np.bool_)
-        occurs[own] = True
-        codes.append((np.cumsum(occurs) - 1)[own])
+        occurs[group_cells] = True
+        codes.append((np.cumsum(occurs) - 1)[group_cells])
         kinds.append([column.astype(np.int64) for column in np.unravel_index(np.flatnonzero(occurs), shape)])
     return codes, kinds, tally.reshape(-1)[cells]
 

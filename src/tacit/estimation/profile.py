@@ -22,7 +22,7 @@ from tacit.estimation.evidence import Evidence
 from tacit.estimation.expectation import ExpectationFit, Step, accelerate, expectation_step
 from tacit.estimation.group_parts import parts_for
 from tacit.estimation.intervals import Interval, ShareLaw, checked_level
-from tacit.estimation.simplex import floored
+from tacit.estimation.simplex import floor_shares
 
 TINY = np.finfo(np.float64).tiny
 EDGE = 1e-6  # a share below this lies on an edge
@@ -39,8 +39,8 @@ def covered_names(sources: Sequence[Source], names: Sequence[str]) -> list[str]:
     covered = list(names)
     for source in sources:
         asked = [name for name in names if name in source.questionnaire.attributes]
-        told = [name for group in parts_for(source.questionnaire, asked) for name in group.covered]
-        covered.extend(dict.fromkeys(name for name in told if name not in covered))
+        group_names = [name for group in parts_for(source.questionnaire, asked) for name in group.covered]
+        covered.extend(dict.fromkeys(name for name in group_names if name not in covered))
     return covered
 
 
@@ -67,7 +67,7 @@ class LikelihoodErrors:
 
     @cached_property
     def _near(self) -> Array:
-        return floored(self.probabilities)
+        return floor_shares(self.probabilities)
 
     @property
     def standard_errors(self) -> Array:
@@ -86,11 +86,11 @@ class LikelihoodErrors:
 
     def _inverse_information(self, truth: Array) -> Array | None:
         """Variances of the asked shares, from the information about distributions that sum to one."""
-        cells, truth = math.prod(self.whole), floored(truth)
+        cells, truth = math.prod(self.whole), floor_shares(truth)
         information = np.zeros((cells, cells))
         certain = np.eye(cells).reshape(cells, *self.whole)
         for group in self.evidence:
-            law = np.stack([group.expected(one).reshape(-1) for one in certain], axis=1)
+            law = np.stack([group.expected(cell).reshape(-1) for cell in certain], axis=1)
             expected = group.expected(truth).reshape(-1)
             seen = expected > 0
             weights = np.divide(group.counts.reshape(-1).sum(), expected, out=np.zeros_like(expected), where=seen)
@@ -174,22 +174,22 @@ class _Profile:
         """Root of twice the drop of the log-likelihood."""
         share = min(max(share, 1e-12), 1 - 1e-12)
 
-        def held(truth: Array) -> Array:
+        def with_share(truth: Array) -> Array:
             return np.where(
                 self.inside, share * _shares(truth, self.inside), (1 - share) * _shares(truth, ~self.inside)
             )
 
         def update(truth: Array) -> Step:
-            at = held(truth)
+            at = with_share(truth)
             step = self.update(at)
             gain = np.divide(step.after, at, out=np.zeros_like(at), where=at > 0)
             remaining = share * gain[self.inside].max() + (1 - share) * gain[~self.inside].max() - 1
-            return Step(held(step.after), step.likelihood, float(remaining))
+            return Step(with_share(step.after), step.likelihood, float(remaining))
 
         # A little of everything, so that what the optimum rules out may come back.
-        start = held(self.optimum + 1e-3 / self.optimum.size)
+        start = with_share(self.optimum + 1e-3 / self.optimum.size)
         fit = accelerate(start, update, DROP / self.reports, MOST_STEPS)
-        reached = self.update(held(fit.distribution)).likelihood
+        reached = self.update(with_share(fit.distribution)).likelihood
         return math.sqrt(max(2 * self.reports * (self._greatest - reached), 0.0))
 
 

@@ -13,7 +13,7 @@ from tacit.channel.base import Array
 from tacit.display import Shown, told_errors, with_error
 from tacit.errors import InvalidInput, UnknownName
 from tacit.estimation.intervals import Interval, checked_level
-from tacit.estimation.simplex import floored, projected
+from tacit.estimation.simplex import floor_shares, project_on_simplex
 from tacit.schema import Attribute, Schema
 
 if TYPE_CHECKING:
@@ -87,18 +87,18 @@ class TableEstimate(Shown):
 
     def distribution(self) -> Array:
         """The nearest proper distribution, for those who need one."""
-        return projected(self.probabilities)
+        return project_on_simplex(self.probabilities)
 
     @property
     def proper(self) -> Array:
         """The nearest distribution with a floor under every share: errors are taken there."""
-        return floored(self.distribution())
+        return floor_shares(self.distribution())
 
     def given(self, by: str | Sequence[str]) -> GivenEstimate:
         """The shares of the other answers within each answer of `by`, or within each combination of several."""
-        from tacit.estimation.comparison import given
+        from tacit.estimation.comparison import conditional_shares
 
-        return given(self, by)
+        return conditional_shares(self, by)
 
     def compare(self, by: str | Sequence[str], level: float = 0.95) -> Comparison:
         """The differences between every two groups of `by`, with standard errors, intervals and tests."""

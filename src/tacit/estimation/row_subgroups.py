@@ -56,7 +56,7 @@ class KindSums(NamedTuple):
 class RowSubgroup:
     """A subgroup of people who are told of by product rows; without errors of tables, these are summed faster."""
 
-    told: ProductRows
+    product_rows: ProductRows
     target: int  # its place
     with_errors: bool
     choices: tuple[Choice, ...]
@@ -100,15 +100,15 @@ class RowSubgroup:
 
     @cached_property
     def _sums(self) -> KindSums:
-        told, kinds, n_terms = self.told, self.kinds, self.masked.shape[2]
-        home = told.group_of[self.target]
-        here, slot = slice(kinds.first[home], kinds.first[home + 1]), self.target - told.starts[home]
+        product_rows, kinds, n_terms = self.product_rows, self.kinds, self.masked.shape[2]
+        home = product_rows.group_of[self.target]
+        here, slot = slice(kinds.first[home], kinds.first[home + 1]), self.target - product_rows.starts[home]
         factors = self.masked.copy()
         factors[self.target] = 1.0
         terms = _products_of(kinds.cells, factors)
         pattern = kinds.cells[here, slot] - self.target * self.masked.shape[1]
-        room, end = np.full(len(told.starts) - 1, -1), 0
-        for group in sorted({told.group_of[place] for place in self.places} - {home}):
+        room, end = np.full(len(product_rows.starts) - 1, -1), 0
+        for group in sorted({product_rows.group_of[place] for place in self.places} - {home}):
             room[group], end = end, end + int(kinds.first[group + 1] - kinds.first[group])
         n_patterns = len(self.by_class)
         sums = KindSums(
@@ -121,7 +121,7 @@ class RowSubgroup:
         return sums
 
     def shares(self) -> ClassShares:
-        sums, n, by_class = self._sums, self.told.people, self.by_class
+        sums, n, by_class = self._sums, self.product_rows.people, self.by_class
         left = self.masked[self.target, : len(by_class)]
         size = float((sums.at_target * left).sum()) / n
         square = float((sums.target_products * left[:, :, None] * left[:, None, :]).sum()) / n
@@ -140,14 +140,14 @@ class RowSubgroup:
     @cached_property
     def _tables(self) -> Array:
         """Contributions ``[attribute, answer, class]`` of the attributes that leave a choice."""
-        sums, kinds, factors = self._sums, self.kinds, self.told.factors
+        sums, kinds, factors = self._sums, self.kinds, self.product_rows.factors
         n_attributes, n_patterns, n_terms, n_answers = factors.shape
         n_classes = self.by_class.shape[2]
         by_kind = np.empty((len(kinds.cells), n_terms, n_classes))
         of_target = self.by_class.reshape(-1, n_classes)
         for group, start in enumerate(sums.room):
             here = slice(kinds.first[group], kinds.first[group + 1])
-            if group == self.told.group_of[self.target]:
+            if group == self.product_rows.group_of[self.target]:
                 np.multiply(sums.by_home[:, :1, None], self.by_class[sums.pattern], out=by_kind[here])
             elif start < 0:
                 by_kind[here] = 0.0
@@ -159,20 +159,20 @@ class RowSubgroup:
         of_answers = factors.reshape(n_attributes, -1, n_answers).swapaxes(1, 2)
         tables = of_answers @ by_pattern.reshape(n_attributes, -1, n_classes)
         places = list(self.places)
-        return np.asarray(tables[places] * self.allowed[places, :, None] / self.told.people)
+        return np.asarray(tables[places] * self.allowed[places, :, None] / self.product_rows.people)
 
     def covariance(self, attribute: Attribute, sampling: Sampling = "respondents") -> Array:
         position = next(at for at, (each, _) in enumerate(self.choices) if each.name == attribute.name)
         shares = self._tables[position, : attribute.size]
         products = self._products(self.places[position], attribute.size)
         covariance = counted_covariance(
-            products.reshape(shares.size, -1), shares.reshape(-1), self.told.people, sampling
+            products.reshape(shares.size, -1), shares.reshape(-1), self.product_rows.people, sampling
         )
         return covariance.reshape(products.shape)
 
     def _products(self, place: int, size: int) -> Array:
         """Mean products of contributions to an attribute's table, ``[answer, class, answer, class]``."""
-        told, sums, group = self.told, self._sums, self.told.group_of[place]
+        product_rows, sums, group = self.product_rows, self._sums, self.product_rows.group_of[place]
         low, high = self.kinds.first[group], self.kinds.first[group + 1]
         both, n_classes, is_home = self.by_classes, self.by_class.shape[2], sums.room[group] < 0
         if is_home:  # its terms are those of the attribute, so classes are told apart when kinds are summed
@@ -183,32 +183,32 @@ class RowSubgroup:
                 np.zeros(len(seen), dtype=np.int64),
                 seen.reshape(len(seen), -1) @ both.reshape(-1, both.shape[2]),
             )
-        n_patterns, n_terms = int(told.nothing[place]) + 1, self.masked.shape[2]
+        n_patterns, n_terms = int(product_rows.nothing[place]) + 1, self.masked.shape[2]
         pairs = np.zeros((n_patterns, len(both) if is_home else both.shape[2], n_terms, n_terms))
         add_pairs(
-            pairs, self.kinds.cells[low:high], place - int(told.starts[group]), place * self.masked.shape[1],
+            pairs, self.kinds.cells[low:high], place - int(product_rows.starts[group]), place * self.masked.shape[1],
             sums.factors, column, weights, np.empty(n_terms),
         )  # fmt: skip
         flat = pairs.reshape(n_patterns, -1, n_terms**2)
         by_pattern = (flat.transpose(2, 0, 1) @ both.swapaxes(0, 1)).swapaxes(0, 1) if is_home else flat.swapaxes(1, 2)
-        factors = (told.factors[place, :n_patterns] * self.allowed[place])[:, :, :size]
+        factors = (product_rows.factors[place, :n_patterns] * self.allowed[place])[:, :, :size]
         # Sum over the second term and then over pattern and first term: [pattern, term, class, class, answer].
         shaped = by_pattern.reshape(n_patterns, n_terms, n_terms, -1).swapaxes(2, 3)
         half = shaped.reshape(n_patterns, -1, n_terms) @ factors
         crossed = factors.reshape(-1, size).T @ half.reshape(n_patterns * n_terms, -1)
-        return crossed.reshape(size, n_classes, n_classes, size).transpose(0, 1, 3, 2) / told.people
+        return crossed.reshape(size, n_classes, n_classes, size).transpose(0, 1, 3, 2) / product_rows.people
 
     def within(self, attribute: Attribute, codes: Codes) -> RowSubgroup:
-        place = self.told.places[attribute.name]
+        place = self.product_rows.places[attribute.name]
         allowed, masked = self.allowed.copy(), self.masked.copy()
         allowed[place] = 0.0
         allowed[place, list(codes)] = 1.0
-        masked[place] = self.told.factors[place] @ allowed[place]
-        rows, kinds = self._narrow_rows(self.told.group_of[place], allowed)
+        masked[place] = self.product_rows.factors[place] @ allowed[place]
+        rows, kinds = self._narrow_rows(self.product_rows.group_of[place], allowed)
         choices = [(each, codes if each.name == attribute.name else before) for each, before in self.choices]
         free = [at for at, (_, answers) in enumerate(choices) if len(answers) > 1]
         return RowSubgroup(
-            self.told, self.target, self.with_errors, tuple(choices[at] for at in free),
+            self.product_rows, self.target, self.with_errors, tuple(choices[at] for at in free),
             tuple(self.places[at] for at in free), rows, kinds, allowed, masked, self.by_class,
             self.by_classes,
         )  # fmt: skip
@@ -218,16 +218,16 @@ class RowSubgroup:
 
         Kinds of which only constant terms are left become the last kind of the group, which says nothing.
         """
-        rows, kinds, told = self.rows, self.kinds, self.told
+        rows, kinds, product_rows = self.rows, self.kinds, self.product_rows
         numbers = np.empty(kinds.first[group + 1] - kinds.first[group], dtype=np.int32)
         cells = kinds.cells[kinds.first[group] : kinds.first[group + 1]]
-        if not name_kinds(numbers, cells, told.flat_factors, allowed, told.is_constant[group]):
+        if not name_kinds(numbers, cells, product_rows.flat_factors, allowed, product_rows.is_constant[group]):
             return rows, kinds
         codes = numbers[rows.codes[group]]
         staying = np.flatnonzero(codes >= 0)
         left = Rows(rows.codes.take(staying, axis=1), rows.counts[staying])
         left.codes[group] = codes = codes[staying]
-        n_lost = np.count_nonzero(codes == len(numbers) - 1) if told.is_constant[group].any() else 0
+        n_lost = np.count_nonzero(codes == len(numbers) - 1) if product_rows.is_constant[group].any() else 0
         if n_lost >= max(FEWEST_FOLDED, FOLDED * len(staying)):
             left = _fold_rows(left, np.diff(kinds.first))
         is_sparse = len(kinds.cells) > max(MANY_KINDS, 4 * len(left.counts))

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.channel.base import Array
-from tacit.estimation.simplex import floored, projected
+from tacit.estimation.simplex import floor_shares, project_on_simplex
 
 EM_STEPS = 50_000
 EM_TOLERANCE = 1e-12  # how much the log-likelihood per report could still rise
@@ -24,10 +24,10 @@ TINY = float(np.finfo(np.float64).tiny)
 
 @dataclass(frozen=True, eq=False)
 class SampleLaws:
-    """The laws ``matrix[report, class]`` of the samples, and which part of the respondents is in each."""
+    """The laws ``matrix[report, class]`` of the samples, and the share of the respondents in each."""
 
     laws: tuple[Array, ...]
-    parts: Array
+    shares: Array
 
     @classmethod
     def even(cls, laws: Sequence[Array]) -> SampleLaws:
@@ -42,23 +42,23 @@ class SampleLaws:
         """For each sample ``W[wanted, report]``, unbiased always and of least variance at this distribution."""
         information = np.zeros((self.n_classes, self.n_classes))
         pulled = []
-        for law, part in zip(self.laws, self.parts, strict=True):
+        for law, share in zip(self.laws, self.shares, strict=True):
             expected = law @ classes
             # A report that nobody can give has no weight; any would do.
             inverse = np.divide(1.0, expected, out=np.zeros_like(expected), where=expected > 0)
-            pulled.append(part * law.T * inverse)
+            pulled.append(share * law.T * inverse)
             information += pulled[-1] @ law
         # A pseudo-inverse: classes may be more than the reports tell apart, as long as what is wanted is told.
         solved = wanted @ np.linalg.pinv(information, rcond=1e-11, hermitian=True)
-        return [solved @ part for part in pulled]
+        return [solved @ scaled_law for scaled_law in pulled]
 
     def covariance(self, weights: Sequence[Array], classes: Array) -> Array:
         """Covariance of one respondent's worth of the estimate: over N it is that of N respondents."""
         total = np.zeros((len(weights[0]), len(weights[0])))
-        for law, part, weight in zip(self.laws, self.parts, weights, strict=True):
+        for law, share, weight in zip(self.laws, self.shares, weights, strict=True):
             expected = law @ classes
             mean = weight @ expected
-            total += ((weight * expected) @ weight.T - np.outer(mean, mean)) / part
+            total += ((weight * expected) @ weight.T - np.outer(mean, mean)) / share
         return total
 
     def device_covariance(self, weights: Sequence[Array], classes: Array) -> list[Array]:
@@ -73,7 +73,7 @@ class SampleLaws:
         """Where to be most precise: the unbiased estimate made for even classes, as a proper distribution."""
         even = np.full(self.n_classes, 1 / self.n_classes)
         weights = self.weights(np.eye(self.n_classes), even)
-        return floored(projected(estimate_shares_of(weights, frequencies)))
+        return floor_shares(project_on_simplex(estimate_shares_of(weights, frequencies)))
 
     def most_likely(self, frequencies: Sequence[Array]) -> Array:
         """The distribution of the classes under which these reports are most likely (expectation maximization)."""
@@ -94,7 +94,7 @@ class SampleLaws:
         classes = share * members / members.sum() + (1 - share) * (1 - members) / (1 - members).sum()
         for _ in range(HELD_STEPS):
             after = classes * self._gain(frequencies, classes)
-            inside, outside = (after * part / max(float(after @ part), TINY) for part in (members, 1 - members))
+            inside, outside = (after * group / max(float(after @ group), TINY) for group in (members, 1 - members))
             after = share * inside + (1 - share) * outside
             if np.abs(after - classes).max() <= HELD_TOLERANCE:
                 return after
@@ -104,10 +104,10 @@ class SampleLaws:
     def _gain(self, frequencies: Sequence[Array], classes: Array) -> Array:
         """By how much more of each class the reports speak than there is of it."""
         gain = np.zeros(self.n_classes)
-        for law, part, seen in zip(self.laws, self.parts, frequencies, strict=True):
+        for law, share, seen in zip(self.laws, self.shares, frequencies, strict=True):
             expected = law @ classes
             ratio = np.divide(seen, expected, out=np.zeros_like(expected), where=expected > 0)
-            gain += part * (law.T @ ratio)
+            gain += share * (law.T @ ratio)
         return gain
 
 

@@ -81,12 +81,12 @@ def sources_with_samples(
         raise InvalidInput(
             f"There are {len(samples)} designs for {len(reports)} sets of reports: give one design for each, in a list."
         )
-    hashes = [one.scheme.hash for one in reports if isinstance(one, Reports)]
+    hashes = [origin.scheme.hash for origin in reports if isinstance(origin, Reports)]
     if len(set(hashes)) < len(hashes):
         raise InvalidInput(
             "Two sets of reports have the same scheme. They are one sample: put them and their weights into one table."
         )
-    return [one for group, of in zip(reports, samples, strict=True) for one in _sources_of_sample(group, of)]
+    return [origin for group, of in zip(reports, samples, strict=True) for origin in _sources_of_sample(group, of)]
 
 
 def _sources_of_sample(reports: ReportSource, sample: Sample) -> Iterator[SampledSource]:
@@ -117,31 +117,31 @@ def _sources_of_sample(reports: ReportSource, sample: Sample) -> Iterator[Sample
 
 def sampled_mean(asking: Sequence[SampledSource], names: Sequence[str], shape: tuple[int, ...]) -> Mean:
     """The weighted table over `names`, from the one source that asks all of it or pooled."""
-    pooled = is_pooled([one.source for one in asking], names)
-    for one in asking if pooled else []:
-        design = one.survey.frame.design if one.survey is not None else one.sample
+    pooled = is_pooled([origin.source for origin in asking], names)
+    for origin in asking if pooled else []:
+        design = origin.survey.frame.design if origin.survey is not None else origin.sample
         assert isinstance(design, SampleDesign), "columns of a stored table belong to a survey"
         refuse_sampled_share(design)
-    counted = [(one.source, _weighing(one, pooled=pooled)) for one in asking]
+    counted = [(origin.source, _weighing(origin, pooled=pooled)) for origin in asking]
     return mean_of(counted, names, shape, alone=not pooled)
 
 
 def samples_of_tallies(origins: Sequence[Source]) -> list[SampledSource]:
     """Weighted tallies with what they know of their samples; none where nothing is weighted."""
-    kept = [(source, getattr(source.engine, "sample", None)) for source in origins]
-    if all(sample is None for _, sample in kept):
+    pairs = [(source, getattr(source.engine, "sample", None)) for source in origins]
+    if all(sample is None for _, sample in pairs):
         return []
-    if any(sample is None for _, sample in kept):
+    if any(sample is None for _, sample in pairs):
         raise InvalidInput(
             "Some of these reports are a weighted tally and others are not weighted. Tally all of them with their weights."
         )
     # The questionnaires of one tally share what it knows of the sample; other tallies are other people.
     surveys = {
-        id(sample): StoredSample(tuple(source for source, own in kept if own is sample), sample)
-        for _, sample in kept
+        id(sample): StoredSample(tuple(source for source, tally_sample in pairs if tally_sample is sample), sample)
+        for _, sample in pairs
         if sample is not None
     }
-    return [SampledSource(source, sample, None, surveys[id(sample)]) for source, sample in kept if sample is not None]
+    return [SampledSource(source, sample, None, surveys[id(sample)]) for source, sample in pairs if sample is not None]
 
 
 def is_weighted(origins: Sequence[Source]) -> bool:
@@ -152,12 +152,13 @@ def is_weighted(origins: Sequence[Source]) -> bool:
 def table_mean(asking: Sequence[Source], names: Sequence[str], shape: tuple[int, ...]) -> Mean:
     """The table over `names`, weighted where the sources know their weights: what everything on tables is estimated by."""
     if is_weighted(asking):
-        return sampled_mean([one for one in samples_of_tallies(asking) if one.source.engine.n_rows], names, shape)
+        weighted = [origin for origin in samples_of_tallies(asking) if origin.source.engine.n_rows]
+        return sampled_mean(weighted, names, shape)
     return estimated_mean(asking, names, shape)
 
 
-def _weighing(one: SampledSource, *, pooled: bool) -> TableOf:
-    return lambda names: one.contributions(names, pooled=pooled)
+def _weighing(origin: SampledSource, *, pooled: bool) -> TableOf:
+    return lambda names: origin.contributions(names, pooled=pooled)
 
 
 def _stored_contributions(
@@ -184,8 +185,8 @@ def _contributions_in_memory(
     stratum_of = design.stratum_of if design.has_clusters else np.arange(design.n_strata)
     tally = weighted_tally(table, columns, design.weights[rows], keys, stratum_of)
     people = np.bincount(design.strata, minlength=design.n_strata).astype(np.float64)
-    nobody, one = np.zeros(len(rows), dtype=np.intp), np.zeros(1, dtype=np.intp)
-    repeats = [weighted_tally(table, columns, again[rows], nobody, one).sums[..., 0] for again in design.weighings()]
+    keys, stratum = np.zeros(len(rows), dtype=np.intp), np.zeros(1, dtype=np.intp)  # one cluster, one stratum
+    repeats = [weighted_tally(table, columns, again[rows], keys, stratum).sums[..., 0] for again in design.weighings()]
     return _weighted_contributions(source, names, parts, tally, design, people, repeats)
 
 
@@ -224,13 +225,13 @@ class StoredFrame:
         has_clusters = sample.clusters is not None
         pairs = sorted({pair for groups in all_groups for pair in _pairs(groups, has_clusters=has_clusters)})
         numbers = [np.array([of_stratum[name] for name in groups.strata], dtype=np.intp) for groups in all_groups]
-        of_group = np.concatenate([own[groups.stratum] for own, groups in zip(numbers, all_groups, strict=True)])
+        of_group = np.concatenate([codes[groups.stratum] for codes, groups in zip(numbers, all_groups, strict=True)])
         counts = np.concatenate([groups.rows for groups in all_groups])
         rows = np.bincount(of_group, counts, len(strata)).astype(np.float64)
         again = None
         if sample.replicates:
             again = Repeats.of(0, replicates=np.ones((0, len(sample.replicates))), scale=sample.replicate_scale)
-        design = SampleDesign.grouped(
+        design = SampleDesign.of_stored_table(
             strata,
             np.array([of_stratum[stratum] for stratum, _ in pairs], dtype=np.intp) if has_clusters else None,
             rows,
@@ -274,5 +275,6 @@ def _stored_tally(
     tally = WeightedTally(
         sums.astype(np.float64).reshape(*shape, n_keys), squares.astype(np.float64).reshape(*shape, n_strata)
     )
-    again = [added_by(groups.cells, one[:, None], math.prod(shape)).reshape(shape) for one in groups.replicates.T]
+    weighings = groups.replicates.T
+    again = [added_by(groups.cells, weights[:, None], math.prod(shape)).reshape(shape) for weights in weighings]
     return tally, again

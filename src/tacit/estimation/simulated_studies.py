@@ -93,7 +93,7 @@ def simulate_studies(
         raise InvalidInput("Studies are simulated of one yes/no item that everybody is asked with the device.")
     g = np.random.default_rng(seed)
     carriers = share * honesty
-    sizes = [len(part) for part in np.array_split(np.arange(respondents), len(device.samples))]
+    sizes = [len(rows) for rows in np.array_split(np.arange(respondents), len(device.samples))]
     laws = [device.honest_law(sample) @ [1 - carriers, carriers] for sample in device.samples]
     draws = np.stack(
         [g.multinomial(size, law / law.sum(), studies) for size, law in zip(sizes, laws, strict=True)], axis=1

@@ -78,8 +78,8 @@ class AnswerBreakdown:
     def of(cls, tables: Sequence[AnswerTable]) -> AnswerBreakdown:
         shape = [max((table.shares.shape[axis] for table in tables), default=0) for axis in (0, 1)]
         shares = np.zeros((len(tables), *shape))
-        for own, table in zip(shares, tables, strict=True):
-            own[: len(table.shares)] = table.shares
+        for padded, table in zip(shares, tables, strict=True):
+            padded[: len(table.shares)] = table.shares
         return cls(tuple((table.attribute, table.codes) for table in tables), shares)
 
     def __len__(self) -> int:
@@ -238,15 +238,15 @@ class TableSubgroup:
         classes, size = self._table([self.target]), self._table([]) if self.path else None
         if classes is None or (self.path and size is None):
             raise NotEstimable(f"{', '.join([*self.path, self.target])} are never asked together.")
-        own = classes.numbers(self._wanted_cells(classes, [self.target]))
+        estimates = classes.numbers(self._wanted_cells(classes, [self.target]))
         covariance, disguise = (
             self._covariance(classes, [self.target], each) for each in ("population", "respondents")
         )
         if size is None:
-            return ClassShares(1.0, 0.0, 0.0, own, covariance, disguise)
+            return ClassShares(1.0, 0.0, 0.0, estimates, covariance, disguise)
         whole = float(size.numbers(self._wanted_cells(size, []))[0])
         errors = [float(self._covariance(size, [], each)[0, 0]) for each in ("population", "respondents")]
-        return ClassShares(whole, max(errors[0], 0.0), max(errors[1], 0.0), own, covariance, disguise)
+        return ClassShares(whole, max(errors[0], 0.0), max(errors[1], 0.0), estimates, covariance, disguise)
 
     def by_answer(self) -> AnswerBreakdown:
         tables = []
@@ -309,22 +309,24 @@ class OpenSubgroup:
 
     def prepare(self, others: Sequence[OpenSubgroup]) -> None:
         self.model.prepare([other.model for other in others])
-        told = [each.counted for each in (self, *others) if each.counted is not None]
-        if told:
-            told[0].prepare(told[1:])
+        counted_subgroups = [each.counted for each in (self, *others) if each.counted is not None]
+        if counted_subgroups:
+            counted_subgroups[0].prepare(counted_subgroups[1:])
 
     def shares(self) -> ClassShares:
-        own = self.model.shares()
-        size = min(max(own.size, 0.0), 1.0)
-        spread = np.diag(own.classes)
+        estimates = self.model.shares()
+        size = min(max(estimates.size, 0.0), 1.0)
+        spread = np.diag(estimates.classes)
         modelled = ClassShares(
-            own.size, size * (1 - size) / self.people, 0.0, own.classes,
-            (spread - np.multiply.outer(own.classes, own.classes)) / self.people, spread / self.people,
+            estimates.size, size * (1 - size) / self.people, 0.0, estimates.classes,
+            (spread - np.multiply.outer(estimates.classes, estimates.classes)) / self.people, spread / self.people,
         )  # fmt: skip
         if self.counted is None:
             return modelled
-        told = self.counted.shares()
-        return replace(modelled, size=told.size, size_variance=told.size_variance, size_disguise=told.size_disguise)
+        counted = self.counted.shares()
+        return replace(
+            modelled, size=counted.size, size_variance=counted.size_variance, size_disguise=counted.size_disguise
+        )
 
     def by_answer(self) -> AnswerBreakdown:
         return self.model.by_answer()
@@ -333,13 +335,13 @@ class OpenSubgroup:
         """A model's counts are uncertain for those who answered as well, so there is always some spread."""
         shares = next(table.shares for table in self.by_answer() if table.attribute.name == attribute.name)
         p = shares.reshape(-1)
-        known = np.multiply.outer(p, p) if sampling == "population" else 0.0
-        return ((np.diag(p) - known) / self.people).reshape(*shares.shape, *shares.shape)
+        sampled = np.multiply.outer(p, p) if sampling == "population" else 0.0
+        return ((np.diag(p) - sampled) / self.people).reshape(*shares.shape, *shares.shape)
 
     def within(self, attribute: Attribute, codes: Codes) -> OpenSubgroup:
-        told = self.counted if attribute.name in self.public else None
+        counted = self.counted if attribute.name in self.public else None
         return OpenSubgroup(
-            self.model.within(attribute, codes), self.people, told and told.within(attribute, codes), self.public
+            self.model.within(attribute, codes), self.people, counted and counted.within(attribute, codes), self.public
         )
 
 
@@ -363,8 +365,8 @@ class ModelledSubgroup:
         self.counted.prepare([other.counted for other in others])
 
     def shares(self) -> ClassShares:
-        own, counted = self.model.shares(), self.counted.shares()
-        return replace(counted, size=own.size, classes=own.classes)
+        estimates, counted = self.model.shares(), self.counted.shares()
+        return replace(counted, size=estimates.size, classes=estimates.classes)
 
     def by_answer(self) -> AnswerBreakdown:
         return self.model.by_answer()
@@ -390,7 +392,7 @@ class ClassTable:
         errors, floors = (np.sqrt(table.variances(sampling)) for sampling in ("population", "respondents"))
         return cls(table.probabilities, errors, floors, table.n_reports)
 
-    def modelled(self, shares: Array) -> ClassTable:
+    def with_model_shares(self, shares: Array) -> ClassTable:
         """A model's shares in place of the estimates, whose errors they keep; a model hides nothing."""
         return replace(self, shares=shares, floors=np.zeros_like(shares))
 
@@ -406,10 +408,10 @@ class ClassTables:
     def of(cls, origins: Sequence[Source], schema: Schema, target: str) -> ClassTables:
         source = TableSource(tuple(origins), schema)
         classes = ClassTable.of(source.known_table([target], target))
-        told = {name: source.table([], [name, target], target) for name in schema.names if name != target}
-        return cls(classes, {name: None if table is None else ClassTable.of(table) for name, table in told.items()})
+        tables = {name: source.table([], [name, target], target) for name in schema.names if name != target}
+        return cls(classes, {name: None if table is None else ClassTable.of(table) for name, table in tables.items()})
 
-    def asked(self) -> Iterator[tuple[str, ClassTable]]:
+    def asked_tables(self) -> Iterator[tuple[str, ClassTable]]:
         """The tables that the reports tell of."""
         return ((name, table) for name, table in self.by_name.items() if table is not None)
 
@@ -421,5 +423,5 @@ class ClassTables:
     @property
     def effective_people(self) -> float:
         """How many people asked openly would tell as much of these tables as all the disguised ones do."""
-        numbers = [open_answers(table.shares, table.errors**2) for _, table in self.asked()]
+        numbers = [open_answers(table.shares, table.errors**2) for _, table in self.asked_tables()]
         return float(np.median(numbers)) if numbers else 0.0

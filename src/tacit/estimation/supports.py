@@ -111,7 +111,7 @@ class Supports:
         """Which rule its errors follow."""
         return "counted"
 
-    def known(self, level: Level) -> tuple[Level, list[str]]:
+    def estimable_itemsets(self, level: Level) -> tuple[Level, list[str]]:
         """The itemsets of one length that the reports hold information about, and why they hold none about the others."""
         raise NotImplementedError
 
@@ -157,16 +157,16 @@ class TableSupports(Supports):
             self._tables[names] = estimate(reports, names)
         return self._tables[names]
 
-    def known(self, level: Level) -> tuple[Level, list[str]]:
+    def estimable_itemsets(self, level: Level) -> tuple[Level, list[str]]:
         self.prepare(level)
-        told, reasons = {}, []
+        estimable, reasons = {}, []
         for names, codes in level.items():
             try:
                 self._table(names)
-                told[names] = codes
+                estimable[names] = codes
             except NotEstimable as error:
                 reasons.append(str(error))
-        return told, reasons
+        return estimable, reasons
 
     def prepare(self, level: Level) -> None:
         new = [names for names in level if names not in self._tables]
@@ -218,8 +218,8 @@ class LikelySupports(Supports):
     def n_reports(self) -> int:
         return self.unbiased.n_reports
 
-    def known(self, level: Level) -> tuple[Level, list[str]]:
-        return self.unbiased.known(level)
+    def estimable_itemsets(self, level: Level) -> tuple[Level, list[str]]:
+        return self.unbiased.estimable_itemsets(level)
 
     def keep(self, answers: Mapping[str, NDArray[np.int64]]) -> None:
         self.unbiased.keep(answers)

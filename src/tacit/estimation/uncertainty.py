@@ -21,7 +21,7 @@ from tacit.channel.base import Array
 from tacit.channel.codes import outer_product
 from tacit.estimation.group_parts import Part, attributes_of, solve_covered
 from tacit.estimation.intervals import ROUNDING, ShareLaw
-from tacit.estimation.simplex import floored, projected
+from tacit.estimation.simplex import floor_shares, project_on_simplex
 
 if TYPE_CHECKING:
     from tacit.estimation.result import Sampling
@@ -42,8 +42,8 @@ class Moments:
 
     def variance(self, sampling: Sampling = "population") -> Any:
         """Variance of the mean: of people sampled from a population, or of the disguise alone for those who answered."""
-        known = self.mean if sampling == "respondents" else self.mean**2
-        return np.maximum(self.square - known, 0.0) / self.n
+        without_disguise = self.mean if sampling == "respondents" else self.mean**2
+        return np.maximum(self.square - without_disguise, 0.0) / self.n
 
 
 def counted_covariance(products: Array, means: Array, n: float, sampling: Sampling = "population") -> Array:
@@ -66,10 +66,10 @@ def covered_truth(parts: Sequence[Part], frequencies: Array, asked: Array) -> Ar
     """
     if all(group.covered == group.attributes for group in parts):
         return asked
-    whole = floored(projected(solve_covered(parts, frequencies)))
+    whole = floor_shares(project_on_simplex(solve_covered(parts, frequencies)))
     covered = [name for group in parts for name in group.covered]
-    kept = set(attributes_of(parts))
-    others = tuple(axis for axis, name in enumerate(covered) if name not in kept)
+    asked_names = set(attributes_of(parts))
+    others = tuple(axis for axis, name in enumerate(covered) if name not in asked_names)
     there = whole.sum(axis=others, keepdims=True)
     # Within a part the asked attributes keep the group's order, so only axes of length one are missing.
     return whole / there * asked.reshape(there.shape)
@@ -98,7 +98,7 @@ class Contributed:
     mistaken: Array
     usual: Array
 
-    def reshaped(self, shape: tuple[int, ...]) -> Contributed:
+    def reshape(self, shape: tuple[int, ...]) -> Contributed:
         each = (self.inside, self.least, self.most, self.mistaken, self.usual)
         return Contributed(*(of.reshape(shape) for of in each))
 
@@ -196,10 +196,10 @@ def _extreme_when_missed(
     """
     met: Array = np.ones(())
     missed: Array | None = None
-    for group, own in zip(parts, missing, strict=True):
-        products = [] if own is None else [np.multiply.outer(met, own)]
+    for group, extreme in zip(parts, missing, strict=True):
+        products = [] if extreme is None else [np.multiply.outer(met, extreme)]
         if missed is not None:
-            products += [np.multiply.outer(missed, other) for other in (group.inside, own) if other is not None]
+            products += [np.multiply.outer(missed, other) for other in (group.inside, extreme) if other is not None]
         met = np.multiply.outer(met, group.inside)
         missed = functools.reduce(best, products) if products else None
     return np.zeros(met.shape) if missed is None else missed
@@ -254,13 +254,13 @@ def _own_squares(group: Part, truth: Array) -> Array:
     shares = np.bincount(codes, truth.reshape(-1), cells)[codes]
     # A cell that routing rules out has no share, and no report contributes to it.
     within = np.divide(truth.reshape(-1), shares, out=np.zeros(truth.size), where=shares > 0)
-    own, width = np.empty(cells), max(1, BLOCK_ENTRIES // truth.size)
+    diagonal, width = np.empty(cells), max(1, BLOCK_ENTRIES // truth.size)
     for first in range(0, cells, width):
         block = np.arange(first, min(first + width, cells))
         given = np.where(codes[:, None] == block, within[:, None], 0.0)
         squares = _mean_squares(group, given.reshape(*truth.shape, -1)).reshape(cells, -1)
-        own[block] = squares[block, np.arange(len(block))]
-    return own.reshape(group.estimator.shape)
+        diagonal[block] = squares[block, np.arange(len(block))]
+    return diagonal.reshape(group.estimator.shape)
 
 
 def _mean_squares(group: Part, truth: Array) -> Array:
@@ -290,8 +290,9 @@ def _one_line(squares: Sequence[Array], shares: Sequence[Array]) -> float | None
 
     Cell by cell the slope would lose its digits: among a million cells some differ in hardly any share.
     """
-    within = [(own - own.mean(), share - share.mean()) for own, share in zip(squares, shares, strict=True)]
+    within = [(cells - cells.mean(), share - share.mean()) for cells, share in zip(squares, shares, strict=True)]
     slope = sum(float((y * x).sum()) for y, x in within) / sum(float((x * x).sum()) for _, x in within)
-    constant = float(np.mean([own.mean() - slope * share.mean() for own, share in zip(squares, shares, strict=True)]))
+    means = [cells.mean() - slope * share.mean() for cells, share in zip(squares, shares, strict=True)]
+    constant = float(np.mean(means))
     lines = [constant + slope * share for share in shares]
     return constant + slope if np.allclose(squares, lines, rtol=1e-7, atol=0) else None

@@ -91,7 +91,7 @@ def accuracy_of_all(truth: Truth, supports: Supports) -> Accuracy:
     for length in truth.lengths:
         tables = {names: table for names, table in truth.supports.items() if len(names) == length}
         level = {_in_schema_order(supports, names): np.argwhere(np.ones(_shape(supports, names))) for names in tables}
-        estimable, _ = supports.known(level)
+        estimable, _ = supports.estimable_itemsets(level)
         supports.prepare(estimable)
         for names in tables:
             ordered = _in_schema_order(supports, names)

@@ -12,7 +12,7 @@ from tacit.channel.codes import Array
 from tacit.count.memory import MemoryEngine
 from tacit.count.protocol import Source
 from tacit.errors import TacitError
-from tacit.estimation import TableEstimate, estimate, projected
+from tacit.estimation import TableEstimate, estimate, project_on_simplex
 from tacit.joint.evidence import WholeReports
 from tacit.schema import Schema
 
@@ -60,7 +60,7 @@ def _shares(counted: PairSources, name: str, size: int) -> Array:
         return uniform
     trust = 1 / (1 + (estimated.standard_errors.max() / HALF_TRUSTED) ** 2)
     trust *= 1 - UNIFORM_PART
-    return trust * projected(estimated.probabilities) + (1 - trust) * uniform
+    return trust * project_on_simplex(estimated.probabilities) + (1 - trust) * uniform
 
 
 def pair_tables(counted: PairSources, schema: Schema) -> dict[tuple[int, int], TableEstimate]:

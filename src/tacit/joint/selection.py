@@ -11,7 +11,7 @@ import numpy as np
 
 from tacit.channel.codes import Array, Codes
 from tacit.errors import InvalidInput, TacitError
-from tacit.estimation import estimate, projected
+from tacit.estimation import estimate, project_on_simplex
 from tacit.joint.ascent import Climb
 from tacit.joint.classes import LatentClasses, fit_classes, random_classes, split
 from tacit.joint.evidence import WholeReports
@@ -261,7 +261,7 @@ def starting_table(parts: Sequence[WholeReports], schema: Schema, like: RecordMo
     """Half of inversion's estimate, projected, where there is one, and half of a fitted model: nothing is impossible."""
     fitted = like.marginal(range(len(schema))).reshape(-1)
     try:
-        inverted = projected(estimate(PairSources.of(parts), schema.names).probabilities).reshape(-1)
+        inverted = project_on_simplex(estimate(PairSources.of(parts), schema.names).probabilities).reshape(-1)
     except TacitError:
         inverted = np.full(len(fitted), 1 / len(fitted))
     start = 0.49 * inverted + 0.49 * fitted + 0.02 / len(fitted)
@@ -315,7 +315,7 @@ def _starting_forests(
     for (i, j), pair in fitted.items():
         gains[1, i, j] = gains[1, j, i] = information(pair, np.zeros_like(pair))
         if (i, j) in estimated:
-            tables[0][i, j] = projected(estimated[i, j].probabilities)
+            tables[0][i, j] = project_on_simplex(estimated[i, j].probabilities)
             gains[0, i, j] = gains[0, j, i] = information(tables[0][i, j], estimated[i, j].standard_errors)
     for own, gain in zip(tables, gains, strict=True):
         if (gain > 0).any():

@@ -20,7 +20,7 @@ from tacit.estimation.contributions import Contributions
 from tacit.estimation.group_parts import Part, apply, parts_for
 from tacit.estimation.mean import Mean
 from tacit.estimation.pooling import AskedTable, pooled_contributions
-from tacit.estimation.simplex import floored
+from tacit.estimation.simplex import floor_shares
 from tacit.measures.prior import JOINT_CELLS, Prior
 from tacit.randomness import ONE
 
@@ -114,4 +114,4 @@ def _with_guess(estimator: Part, prior: Prior) -> Part:
     """If the channel has several estimators, choose the one that reports of this prior will lead to."""
     if not estimator.channel.has_choice:
         return estimator
-    return replace(estimator, guess=floored(prior.joint(estimator.covered)))
+    return replace(estimator, guess=floor_shares(prior.joint(estimator.covered)))

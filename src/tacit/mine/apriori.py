@@ -76,7 +76,7 @@ def search(supports: Supports, threshold: Threshold, max_length: int | None) -> 
 
 def _single_answers(supports: Supports, threshold: Threshold, tried: list[Candidates]) -> dict[Names, Candidates]:
     every = {name: np.arange(supports.schema[name].size) for name in supports.schema.names}
-    level, reasons = supports.known({(name,): codes[:, None] for name, codes in every.items()})
+    level, reasons = supports.estimable_itemsets({(name,): codes[:, None] for name, codes in every.items()})
     if reasons:
         raise NotEstimable(reasons[0])
     singles = _estimate_level(supports, level)
@@ -100,7 +100,7 @@ def _next_level(
     tried: list[Candidates],
     unknown: list[str],
 ) -> dict[Names, Candidates]:
-    wanted, reasons = supports.known(dict(_longer_itemsets(supports, below)))
+    wanted, reasons = supports.estimable_itemsets(dict(_longer_itemsets(supports, below)))
     unknown.extend(reasons)
     level = {}
     for names, candidates in _estimate_level(supports, wanted).items():

@@ -22,7 +22,7 @@ from tacit.channel.base import Array
 from tacit.count.abilities import held_rows
 from tacit.count.sources import ReportSource
 from tacit.errors import NotEstimable
-from tacit.estimation import estimate, projected
+from tacit.estimation import estimate, project_on_simplex
 from tacit.mine.classifier import ReportClassifier, checked_target
 from tacit.mine.count_sources import ordered_sources
 from tacit.mine.division import loaded_reports
@@ -145,7 +145,7 @@ class MajorityClassifier(ReportClassifier):
 
 def class_shares(reports: ReportSource | Sequence[ReportSource], target: str) -> Array:
     """The estimated distribution of the classes, nothing below 0."""
-    return projected(estimate(reports, [target]).probabilities)
+    return project_on_simplex(estimate(reports, [target]).probabilities)
 
 
 def plain_tree(smallest_leaf: int = 5) -> DecisionTreeClassifier:

@@ -130,11 +130,11 @@ def pairs_may_pay(origins: Sequence[Source], tables: ClassTables) -> bool:
 
 def modelled_pairs(joint: JointModel, target: str, tables: ClassTables) -> ClassTables:
     """The tables as a model of whole records has them; their errors remain those of the estimates."""
-    classes = tables.classes.modelled(joint.table(target).probabilities)
+    classes = tables.classes.with_model_shares(joint.table(target).probabilities)
     return ClassTables(
         classes,
         {
-            name: (table or tables.classes).modelled(joint.table([name, target]).probabilities)
+            name: (table or tables.classes).with_model_shares(joint.table([name, target]).probabilities)
             for name, table in tables.by_name.items()
         },
     )

@@ -99,7 +99,7 @@ class LogisticClassifier(ReportClassifier):
         self.target_ = checked_target(self.schema_, target)
         known = checked_class_shares(self.class_shares, self.target_)
         tables = ClassTables.of(origins, self.schema_, target)
-        self.left_out_, asked = tables.left_out, dict(tables.asked())
+        self.left_out_, asked = tables.left_out, dict(tables.asked_tables())
         if not asked:
             raise NotEstimable(
                 f"No attribute is ever asked together with the class {target!r}, so nothing can be learned."

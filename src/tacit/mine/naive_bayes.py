@@ -100,7 +100,7 @@ class NaiveBayesClassifier(ReportClassifier):
         self.class_errors_ = tables.classes.errors
         self.class_shares_ = _proper(tables.classes) if known is None else known
         self.likelihoods_ = tuple(
-            Likelihoods(self.schema_[name], _proper(table), table) for name, table in tables.asked()
+            Likelihoods(self.schema_[name], _proper(table), table) for name, table in tables.asked_tables()
         )
         self.left_out_ = tables.left_out
         if not self.likelihoods_:

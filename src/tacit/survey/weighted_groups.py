@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from tacit.count.sources import ReportSource
 from tacit.estimation.intervals import Interval, share_intervals
 from tacit.estimation.result import TableEstimate
-from tacit.estimation.simplex import floored, projected
+from tacit.estimation.simplex import floor_shares, project_on_simplex
 from tacit.survey.weighting import Weighting
 
 Array = NDArray[np.float64]
@@ -91,7 +91,7 @@ class _WeightedCells:
 
     def covariance(self, at: Array | None) -> Array:
         """Covariance of the weighted shares; at the estimate, or where they are `at` (each cell's answers shifted alike)."""
-        near = self._by_margins(floored(projected(self.whole.probabilities)))
+        near = self._by_margins(floor_shares(project_on_simplex(self.whole.probabilities)))
         if at is not None:
             total = self.total(near)
             near = near * np.divide(at.reshape(-1), total, out=np.ones_like(total), where=total > 0)
