@@ -87,7 +87,7 @@ def test_expected_and_spread_are_the_matrix_and_its_transpose(name: str) -> None
     law = part.groups[0].law
     rng = np.random.default_rng(5)
     truth, weights = rng.random((8, 2)), rng.random((law.n_reports, 2))
-    np.testing.assert_allclose(law.expected(truth), law.written_out() @ truth)
+    np.testing.assert_allclose(law.report_chances(truth), law.written_out() @ truth)
     np.testing.assert_allclose(law.spread(weights), law.written_out().T @ weights)
 
 
@@ -116,7 +116,7 @@ def test_a_known_answer_leaves_only_the_records_that_have_it(name: str) -> None:
     part = reported(SCHEMA, [(list(SCHEMA.names), RECIPES[name])])
     law = part.groups[0].by_row()
     known = np.arange(part.n_rows) % 2
-    told = law.restricted({1: known}).written_out()
+    told = law.restrict_answers({1: known}).written_out()
     allowed = every_record(SCHEMA)[1][None, :] == known[:, None]
     np.testing.assert_allclose(told, law.written_out() * allowed)
 

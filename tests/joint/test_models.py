@@ -70,7 +70,7 @@ def test_reports_are_as_likely_as_their_records_together(model: str, groups: str
 def test_known_answers_count_like_evidence(model: str) -> None:
     part, own = reported(SCHEMA, GROUPS["together"]), MODELS[model]
     known = {0: np.arange(part.n_rows) % 2, 1: np.arange(part.n_rows) % 3}
-    told = part.known(known, SCHEMA.shape())
+    told = part.with_known_answers(known, SCHEMA.shape())
     records = every_record(SCHEMA)
     allowed = np.ones((part.n_rows, 24), dtype=bool)
     for j, codes in known.items():
@@ -170,7 +170,7 @@ def test_splitting_changes_the_whole_only_a_little() -> None:
 def test_turning_exchanges_answers_and_nothing_else(model: str) -> None:
     own = MODELS[model]
     turn = (np.array([1, 2, 0]), np.array([1, 0]))
-    turned = own.turned((1, 2), turn)
+    turned = own.exchange_answers((1, 2), turn)
     records = every_record(SCHEMA)
     exchanged = [records[0], turn[0][records[1]], turn[1][records[2]], records[3]]
     np.testing.assert_allclose(turned.log_chance(exchanged), own.log_chance(records))
@@ -185,7 +185,7 @@ def test_the_mirror_image_of_flipped_answers_is_found() -> None:
     start = LatentClasses(np.ones(1), tuple(np.array([[0.7, 0.3]]) for _ in range(3)))
     model = fit_classes(start, [part]).model
     right, _ = likeliest_mirror(model, [part])
-    wrong = right.turned(attributes, turn)
+    wrong = right.exchange_answers(attributes, turn)
     again, is_turned = likeliest_mirror(wrong, [part])
     assert is_turned
     for one, other in zip(right.factors, again.factors, strict=True):

@@ -155,7 +155,7 @@ class Stub:
 
 
 def test_candidates_are_ranked_by_the_reports_that_were_held_out() -> None:
-    part = reported(SCHEMA, [(["a0"], channels.warner(0.8))], people=4).weighed(np.array([3.0, 1.0, 0.0, 2.0]))
+    part = reported(SCHEMA, [(["a0"], channels.warner(0.8))], people=4).with_counts(np.array([3.0, 1.0, 0.0, 2.0]))
     best, near, far = Stub((-1.0, -2.0, -math.inf, -1.0), 9), Stub((-2.0, -1.0, -9.0, -1.0), 3), Stub((-4.0,) * 4, 1)
     assert mean_log(best, [part]) == pytest.approx((-3 - 2 - 2) / 6)  # type: ignore[arg-type]
     tried = [ModelCandidate(model, mean_log(model, [part])) for model in (far, near, best)]  # type: ignore[arg-type]

@@ -249,7 +249,7 @@ class Guesses:
 
 def guesses(model: RecordModel, reports: WholeReports, shape: tuple[int, ...], known: Known | None = None) -> Guesses:
     """The best guesses from each report, by a guesser who already knows the true answers `known`."""
-    informed = reports.known(known, shape) if known else reports
+    informed = reports.with_known_answers(known, shape) if known else reports
     posteriors = model.answers(informed)
     answers = [posterior.argmax(axis=1) for posterior in posteriors]
     logs = model.report_logs(informed)
@@ -303,7 +303,7 @@ def _log_truth_chance(model: RecordModel, reports: WholeReports, place: int, mem
     law = group_reports.by_row()
     if members.shape[1] == 1:
         codes = np.unravel_index(members[:, 0], law.shape)
-        only = law.restricted(dict(enumerate(codes)))
+        only = law.restrict_answers(dict(enumerate(codes)))
     else:
         allowed = np.zeros((reports.n_rows, int(np.prod(law.shape))))
         np.put_along_axis(allowed, members, 1.0, axis=1)

@@ -97,21 +97,21 @@ def fit_joint(
     if not n_reports:
         raise InvalidInput("There are no reports to fit a model to.")
     asked = [(source, table, counts) for source, table, counts in counted if len(counts)]
-    fitted = _parts(asked, schema, FITTED_NUMBERS, rng)
-    compared = _parts(asked, schema, COMPARED_NUMBERS, rng)
+    fitted = _fitted_reports(asked, schema, FITTED_NUMBERS, rng)
+    compared = _fitted_reports(asked, schema, COMPARED_NUMBERS, rng)
     on_share(0.05)
     search = ModelSearch(tuple(models), classes, starts, rng, lambda share: on_share(0.05 + 0.7 * share))
     candidates = rank_models(compared, schema, search)
     on_share(0.8)
     model, converged = refine_model(candidates[0].model, fitted)
     on_share(1.0)
-    people = tuple((part.questionnaire, int(part.people)) for part in fitted)
+    people = tuple((arm.questionnaire, int(arm.people)) for arm in fitted)
     return JointModel(
         schema,
         model,
         tuple(candidates),
         n_reports,
-        int(sum(part.people for part in fitted)),
+        int(sum(arm.people for arm in fitted)),
         converged,
         worst_pair(model, fitted, schema),
         people,
@@ -121,7 +121,7 @@ def fit_joint(
 def _schema(reports: ReportSource | Sequence[ReportSource], origins: Sequence[Source]) -> Schema:
     """The attributes of all sources, in the order of the schemes where these are known."""
     schema = true_schema(origins)
-    schemes = [getattr(one, "scheme", None) for one in (reports if isinstance(reports, Sequence) else [reports])]
+    schemes = [getattr(source, "scheme", None) for source in (reports if isinstance(reports, Sequence) else [reports])]
     order = [name for scheme in schemes if scheme is not None for name in scheme.schema.names if name in schema]
     return schema.select(dict.fromkeys([*order, *schema.names]))
 
@@ -141,14 +141,16 @@ def _check_options(models: Sequence[str], classes: int, starts: int) -> None:
 Stored = tuple[Source, Table, NDArray[np.int64]]  # a source, its distinct reports, and how often each was sent
 
 
-def _parts(stored: Sequence[Stored], schema: Schema, numbers: int, rng: np.random.Generator) -> list[WholeReports]:
-    """The distinct reports of each source; where they are very many, of a random part of the people."""
+def _fitted_reports(
+    stored: Sequence[Stored], schema: Schema, numbers: int, rng: np.random.Generator
+) -> list[WholeReports]:
+    """The distinct reports of each source; if they are very many, those of a random sample of the people."""
     made = []
     for source, table, counts in stored:
         enough = max(FEWEST_COMPARED, numbers // _numbers_a_report(source, schema))
-        kept = counts if len(counts) <= enough else thin_counts(counts, enough, rng)
-        rows = np.flatnonzero(kept)
-        made.append(whole_reports(source.questionnaire, schema, table.rows(rows), kept[rows].astype(np.float64)))
+        sample = counts if len(counts) <= enough else thin_counts(counts, enough, rng)
+        rows = np.flatnonzero(sample)
+        made.append(whole_reports(source.questionnaire, schema, table.rows(rows), sample[rows].astype(np.float64)))
     return made
 
 
@@ -167,12 +169,12 @@ def worst_pair(model: RecordModel, parts: Sequence[WholeReports], schema: Schema
     for (i, j), table in pair_tables(PairSources.of(parts), schema).items():
         errors = table.standard_errors
         cells += errors.size
-        own = model.marginal([i, j])
-        apart = np.abs(own - table.unbiased) / np.maximum(errors, 1e-12)
+        modelled = model.marginal([i, j])
+        apart = np.abs(modelled - table.unbiased) / np.maximum(errors, 1e-12)
         place = np.unravel_index(int(np.where(errors > 0, apart, 0.0).argmax()), apart.shape)
         if errors[place] > 0 and (worst is None or apart[place] > abs(worst.z)):
             answers = {table.names[axis]: table.attributes[axis].answers[code] for axis, code in enumerate(place)}
-            worst = PairMisfit(answers, float(own[place]), float(table.unbiased[place]), float(errors[place]), 0)
+            worst = PairMisfit(answers, float(modelled[place]), float(table.unbiased[place]), float(errors[place]), 0)
     if worst is None:
         return None
     return PairMisfit(worst.answers, worst.model, worst.estimate, worst.standard_error, cells)

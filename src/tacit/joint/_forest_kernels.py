@@ -48,10 +48,10 @@ def _upward(evidence: Float, table: Float, branches: Branches, inner: Float, mes
     for j in range(n - 1, -1, -1):
         start, size, above = slots[j], slots[j + 1] - slots[j], parents[j]
         for up in range((cells[j + 1] - cells[j]) // size):
-            told = 0.0
+            total = 0.0
             for u in range(size):
-                told += table[cells[j] + up * size + u] * inner[start + u]
-            message[j, up] = told
+                total += table[cells[j] + up * size + u] * inner[start + u]
+            message[j, up] = total
         scale *= _handed_up(message[j], inner, slots, above)
         if scale <= 0.0:
             return -np.inf
@@ -248,8 +248,8 @@ def likeliest(evidence: Float, table: Float, branches: Branches) -> NDArray[np.i
             above = parents[j]
             for up in range((cells[j + 1] - cells[j]) // size):
                 start = cells[j] + up * size
-                own = inner[slots[j] : slots[j + 1]]
-                choice[j, up], highest = _best_answer(table[start : start + size], own)
+                below = inner[slots[j] : slots[j + 1]]
+                choice[j, up], highest = _best_answer(table[start : start + size], below)
                 if above >= 0:
                     inner[slots[above] + up] *= highest / top
         for j in range(n):

@@ -84,7 +84,7 @@ class LatentClasses:
         _, shares = self._shares(reports)
         made: list[Array] = [shares @ factor for factor in self.factors]
         for group in reports.groups:
-            posteriors = group.by_row().answers(self._own(group), shares)
+            posteriors = group.by_row().answers(self._group_factors(group), shares)
             for j, posterior in zip(group.attributes, posteriors, strict=True):
                 made[j] = posterior / np.maximum(posterior.sum(axis=1, keepdims=True), 1e-300)
         return made
@@ -94,20 +94,20 @@ class LatentClasses:
         rows = np.arange(reports.n_rows)
         best = [np.broadcast_to(factor.argmax(axis=1), (reports.n_rows, self.n_classes)) for factor in self.factors]
         for group in reports.groups:
-            records = group.law.component_records(self._own(group))
+            records = group.law.component_records(self._group_factors(group))
             for j, codes in zip(group.attributes, records, strict=True):
                 best[j] = codes[group.kinds]
         for k in range(self.n_classes):
             yield [codes[rows, k] for codes in best]
 
-    def turned(self, attributes: Sequence[int], turn: Turn) -> LatentClasses:
+    def exchange_answers(self, attributes: Sequence[int], turn: Turn) -> LatentClasses:
         """The model with the answers of some attributes exchanged."""
         factors = list(self.factors)
         for j, exchange in zip(attributes, turn, strict=True):
             factors[j] = self.factors[j][:, np.argsort(exchange)]
         return LatentClasses(self.weights, tuple(factors))
 
-    def _own(self, group: GroupReports) -> list[Array]:
+    def _group_factors(self, group: GroupReports) -> list[Array]:
         return [self.factors[j] for j in group.attributes]
 
 
@@ -121,19 +121,19 @@ def log_sum(logs: Array) -> Array:
 
 def _chances(model: LatentClasses, reports: WholeReports) -> list[Array]:
     """Chance of each group's distinct reports in each class."""
-    return [group.law.component_chances(model._own(group)) for group in reports.groups]
+    return [group.law.component_chances(model._group_factors(group)) for group in reports.groups]
 
 
 def _crossed_chances(model: LatentClasses, reports: WholeReports) -> Array:
-    one = np.ones((1, model.n_classes))
-    return row_products(reports.crossing.members, np.concatenate([*_chances(model, reports), one]))
+    unit = np.ones((1, model.n_classes))
+    return row_products(reports.crossing.members, np.concatenate([*_chances(model, reports), unit]))
 
 
 def _offsets(model: LatentClasses, reports: WholeReports) -> Array:
     offsets = np.zeros(reports.n_rows)
     for group in reports.groups:
-        own = group.law.offsets(model._own(group))
-        offsets += own if isinstance(own, float) else own[group.kinds]
+        group_offsets = group.law.offsets(model._group_factors(group))
+        offsets += group_offsets if isinstance(group_offsets, float) else group_offsets[group.kinds]
     return offsets
 
 
@@ -157,12 +157,13 @@ def class_step(model: LatentClasses, parts: Sequence[WholeReports], prior: float
         seen: set[int] = set()
         start = 0
         for group in reports.groups:
-            own, start = people[start : start + group.law.n_reports], start + group.law.n_reports
+            group_people, start = people[start : start + group.law.n_reports], start + group.law.n_reports
             seen.update(group.attributes)
-            for j, counts in zip(group.attributes, group.law.component_counts(model._own(group), own), strict=True):
+            group_counts = group.law.component_counts(model._group_factors(group), group_people)
+            for j, counts in zip(group.attributes, group_counts, strict=True):
                 totals[j] += counts
         for j in set(range(len(totals))) - seen:
-            # What was not asked is expected as the class has it.
+            # Answers to attributes that were not asked are expected to follow the class.
             totals[j] += in_classes[:, None] * model.factors[j]
     factors = tuple(total / np.maximum(total.sum(axis=1, keepdims=True), 1e-300) for total in totals)
     everybody = sum(reports.people for reports in parts)

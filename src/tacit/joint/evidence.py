@@ -41,12 +41,12 @@ class GroupReports:
     def by_row(self) -> ReportLaw:
         return self.law.rows(self.kinds)
 
-    def restricted(self, known: Known) -> GroupReports:
-        """The part for people some of whose answers are known."""
-        told = {position: known[j] for position, j in enumerate(self.attributes) if j in known}
-        if not told:
+    def restrict_answers(self, known: Known) -> GroupReports:
+        """The group's reports of people some of whose true answers are known."""
+        known_here = {position: known[j] for position, j in enumerate(self.attributes) if j in known}
+        if not known_here:
             return self
-        return GroupReports(self.attributes, np.arange(len(self.kinds)), self.by_row().restricted(told))
+        return GroupReports(self.attributes, np.arange(len(self.kinds)), self.by_row().restrict_answers(known_here))
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,16 +66,16 @@ class WholeReports:
     def people(self) -> float:
         return float(self.counts.sum())
 
-    def weighed(self, counts: Array) -> WholeReports:
+    def with_counts(self, counts: Array) -> WholeReports:
         """The reports with other counts."""
         reweighed = replace(self, counts=counts)
         reweighed.__dict__.update({name: self.__dict__[name] for name in ("crossing",) if name in self.__dict__})
         return reweighed
 
-    def known(self, known: Known, shape: tuple[int, ...]) -> WholeReports:
+    def with_known_answers(self, known: Known, shape: tuple[int, ...]) -> WholeReports:
         """The reports together with true answers that are known of the people who sent them."""
         asked = {j for group in self.groups for j in group.attributes}
-        groups = [group.restricted(known) for group in self.groups]
+        groups = [group.restrict_answers(known) for group in self.groups]
         for j, codes in known.items():
             if j not in asked:
                 groups.append(GroupReports((j,), np.arange(self.n_rows), told_law(shape[j], codes)))
@@ -186,14 +186,14 @@ def batches(engine: CountEngine) -> Iterator[tuple[Table, NDArray[np.int64]]]:
     """The rows of an engine, some at a time, and how many reports each stands for."""
     rows, names = held_rows(engine), engine.schema.names
     if rows is not None:
-        parts = (rows.rows(slice(start, start + BATCH_ROWS)) for start in range(0, rows.n_rows, BATCH_ROWS))
+        tables = (rows.rows(slice(start, start + BATCH_ROWS)) for start in range(0, rows.n_rows, BATCH_ROWS))
     elif (stored := coded_parts(engine, names)) is not None:
-        parts = (part for part in stored if part.n_rows)
+        tables = (table for table in stored if table.n_rows)
     else:
         yield listed_rows(engine, names)
         return
-    for part in parts:
-        yield part, np.ones(part.n_rows, dtype=np.int64)
+    for table in tables:
+        yield table, np.ones(table.n_rows, dtype=np.int64)
 
 
 def thin_counts(counts: NDArray[np.int64], people: int, rng: np.random.Generator) -> NDArray[np.int64]:

@@ -53,8 +53,9 @@ class ExactTable:
     def marginal(self, attributes: Sequence[int]) -> Array:
         """The joint distribution of some attributes, one axis each."""
         others = tuple(j for j in range(len(self.shape)) if j not in attributes)
-        kept = [j for j in range(len(self.shape)) if j in attributes]
-        return self.probabilities.reshape(self.shape).sum(axis=others).transpose([kept.index(j) for j in attributes])
+        remaining = [j for j in range(len(self.shape)) if j in attributes]
+        margin = self.probabilities.reshape(self.shape).sum(axis=others)
+        return margin.transpose([remaining.index(j) for j in attributes])
 
     def draw(self, people: int, rng: np.random.Generator) -> list[Codes]:
         """Whole records drawn at random, column by column."""
@@ -65,7 +66,7 @@ class ExactTable:
         """Log-likelihood of each report."""
         with np.errstate(divide="ignore"):
             if Tabled.is_possible(reports, self.shape):
-                return np.log(Tabled(reports, self.shape).expected(self.probabilities))
+                return np.log(Tabled(reports, self.shape).report_chances(self.probabilities))
             return np.concatenate([np.log(together.sum(axis=1)) for together in self._together(reports)])
 
     def answers(self, reports: WholeReports) -> list[Array]:
@@ -130,14 +131,14 @@ class Tabled:
             group.law.n_reports * math.prod(group.law.shape) <= MOST_CHANCES for group in reports.groups
         )
 
-    def expected(self, truth: Array) -> Array:
+    def report_chances(self, truth: Array) -> Array:
         """The chance of each row's report."""
         table = truth.reshape(self.shape).transpose(*self._order, *self._others)
         here = table.reshape(*self._sizes, -1).sum(axis=-1)
         for group in self.part.groups:
             # Each law takes the first axis and puts its reports last: after all of them the axes are in order again.
             flat = here.reshape(here.shape[0], -1)
-            here = np.moveaxis(group.law.expected(flat).reshape(-1, *here.shape[1:]), 0, -1)
+            here = np.moveaxis(group.law.report_chances(flat).reshape(-1, *here.shape[1:]), 0, -1)
         return here.reshape(-1)[self._cells]
 
     def spread(self, weights: Array) -> Array:
@@ -158,7 +159,7 @@ def table_step(model: ExactTable, tables: Sequence[Tabled], prior: Array) -> tup
     everybody = 0.0
     for table in tables:
         counts = table.part.counts
-        expected = np.maximum(table.expected(model.probabilities), 1e-300)
+        expected = np.maximum(table.report_chances(model.probabilities), 1e-300)
         height += float(np.dot(counts, np.log(expected)))
         gain += table.spread(counts / expected)
         everybody += table.part.people

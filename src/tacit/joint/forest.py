@@ -79,8 +79,8 @@ class Forest:
         for root in (j for j, parent in enumerate(self.parents) if parent < 0):
             subtree = self._below(root, set(attributes))
             if subtree is not None:
-                own, of_root = subtree
-                table = _outer(table, own[:, 0])
+                subtree_table, of_root = subtree
+                table = _outer(table, subtree_table[:, 0])
                 axes += of_root
         table = np.tensordot(self.weights, table, axes=(0, 0))
         return table.transpose([axes.index(j) for j in attributes])
@@ -92,13 +92,13 @@ class Forest:
         for child in (c for c, parent in enumerate(self.parents) if parent == j):
             subtree = self._below(child, wanted)
             if subtree is not None:
-                own, below = subtree
-                table = _outer(table, own, shared=2)
+                subtree_table, below = subtree
+                table = _outer(table, subtree_table, shared=2)
                 axes += below
         if j not in wanted:
             return (np.einsum("kpj,kj...->kp...", self.tables[j], table), axes) if axes else None
-        kept = self.tables[j].reshape(*self.tables[j].shape, *(1,) * (table.ndim - 2)) * table[:, None]
-        return kept, [j, *axes]
+        joint = self.tables[j].reshape(*self.tables[j].shape, *(1,) * (table.ndim - 2)) * table[:, None]
+        return joint, [j, *axes]
 
     def draw(self, people: int, rng: np.random.Generator) -> list[Codes]:
         """Whole records drawn at random, column by column."""
@@ -140,7 +140,7 @@ class Forest:
                 )
                 yield [best[:, layout.order.index(j)] for j in range(len(self.tables))]
 
-    def turned(self, attributes: Sequence[int], turn: Turn) -> Forest:
+    def exchange_answers(self, attributes: Sequence[int], turn: Turn) -> Forest:
         """The model with the answers of some attributes exchanged."""
         places = {j: np.argsort(exchange) for j, exchange in zip(attributes, turn, strict=True)}
         tables = []
@@ -152,9 +152,9 @@ class Forest:
 
     def _propagate_part(self, reports: WholeReports) -> Iterator[_Propagated]:
         for evidence in gathered_evidence(self, reports):
-            yield self.propagated(evidence)
+            yield self.propagate_evidence(evidence)
 
-    def propagated(self, evidence: ForestEvidence) -> _Propagated:
+    def propagate_evidence(self, evidence: ForestEvidence) -> _Propagated:
         layout = self._layout
         logs, counts, in_components, answers = propagate(
             evidence.rows,
@@ -264,8 +264,8 @@ def _set_factors(
             continue
         place = layout.order.index(j)
         start, stop = layout.branches.slots[place], layout.branches.slots[place + 1]
-        own = np.eye(stop - start)[factor[which]] if factor.ndim == 1 else factor[which]
-        evidence[:, :, start:stop] *= own[:, None, :]
+        likelihoods = np.eye(stop - start)[factor[which]] if factor.ndim == 1 else factor[which]
+        evidence[:, :, start:stop] *= likelihoods[:, None, :]
 
 
 def forest_step(model: Forest, evidence: Sequence[ForestEvidence], prior: float) -> tuple[Forest, float]:
@@ -277,16 +277,16 @@ def forest_step(model: Forest, evidence: Sequence[ForestEvidence], prior: float)
         prior * float(np.log(np.maximum(model._flat, 1e-300)).sum() + np.log(model.weights).sum()) if prior else 0.0
     )
     for chunk in evidence:
-        expected = model.propagated(chunk)
+        expected = model.propagate_evidence(chunk)
         height += float(np.dot(expected.people, expected.logs))
         counts += expected.counts
         weights += expected.in_components
     tables: list[Array] = [np.empty(0)] * len(model.tables)
     cells = layout.branches.cells
     for place, j in enumerate(layout.order):
-        own = np.maximum(counts[:, cells[place] : cells[place + 1]], 0).reshape(model.tables[j].shape)
-        whole = own.sum(axis=2, keepdims=True)
-        tables[j] = np.where(whole > 0, own / np.maximum(whole, 1e-300), model.tables[j])
+        cell_counts = np.maximum(counts[:, cells[place] : cells[place + 1]], 0).reshape(model.tables[j].shape)
+        whole = cell_counts.sum(axis=2, keepdims=True)
+        tables[j] = np.where(whole > 0, cell_counts / np.maximum(whole, 1e-300), model.tables[j])
     everybody = sum(float(chunk.counts.sum()) for chunk in evidence)
     return Forest(weights / weights.sum(), model.parents, tuple(tables)), height / everybody
 

@@ -43,7 +43,7 @@ class LawTerm:
                 chance *= factor == codes if factor.ndim == 1 else factor[np.arange(len(codes)), codes]
         return chance
 
-    def restricted(self, position: int, codes: Codes) -> LawTerm:
+    def restrict_answers(self, position: int, codes: Codes) -> LawTerm:
         """The term for people whose answer at `position` is known."""
         factor, scale = self.factors[position], self.scale
         if factor is not None:
@@ -94,11 +94,11 @@ class ReportLaw(ABC):
         """The law as at most `limit` products; None where it takes more."""
 
     @abstractmethod
-    def restricted(self, known: dict[int, Codes]) -> ReportLaw:
+    def restrict_answers(self, known: dict[int, Codes]) -> ReportLaw:
         """The law for people whose answers at some positions of the group are known."""
 
     @abstractmethod
-    def expected(self, truth: Array) -> Array:
+    def report_chances(self, truth: Array) -> Array:
         """Chance of each report; `truth` is a distribution over the joint answers and any further axis."""
 
     @abstractmethod
@@ -170,13 +170,13 @@ class DenseLaw(ReportLaw):
             for column, record in zip(self.matrix.T, records, strict=True)
         )
 
-    def restricted(self, known: dict[int, Codes]) -> DenseLaw:
+    def restrict_answers(self, known: dict[int, Codes]) -> DenseLaw:
         matrix = self.matrix
         for position, codes in known.items():
             matrix = matrix * (self._cells[position][None, :] == codes[:, None])
         return DenseLaw(self.shape, matrix)
 
-    def expected(self, truth: Array) -> Array:
+    def report_chances(self, truth: Array) -> Array:
         return self.matrix @ truth
 
     def spread(self, weights: Array) -> Array:

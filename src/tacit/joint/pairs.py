@@ -37,11 +37,11 @@ class PairSources:
     @classmethod
     def of(cls, parts: Sequence[WholeReports]) -> PairSources:
         sources = []
-        for part in parts:
-            times = part.counts.astype(np.int64)
+        for reports in parts:
+            times = reports.counts.astype(np.int64)
             if times.sum():
-                rows = np.repeat(np.arange(part.n_rows), times)
-                sources.append(Source(part.questionnaire, MemoryEngine(part.table.rows(rows))))
+                rows = np.repeat(np.arange(reports.n_rows), times)
+                sources.append(Source(reports.questionnaire, MemoryEngine(reports.table.rows(rows))))
         return cls(tuple(sources))
 
     def sources(self) -> tuple[Source, ...]:
@@ -94,5 +94,5 @@ def information(pair: Array, errors: Array) -> float:
     rows, columns = (np.maximum(pair.sum(axis=axis), LEAST_SHARE) for axis in (1, 0))
     expected = np.outer(rows, columns)
     seen = pair > 0
-    shown = float((pair[seen] * np.log(pair[seen] / expected[seen])).sum())
-    return shown - 0.5 * float((errors**2 / expected).sum())
+    observed = float((pair[seen] * np.log(pair[seen] / expected[seen])).sum())
+    return observed - 0.5 * float((errors**2 / expected).sum())

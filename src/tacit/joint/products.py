@@ -41,9 +41,9 @@ class ProductLaw(ReportLaw):
         return [term.scale[:, None] * piece for term, piece in zip(self.terms, scaled, strict=True)], top
 
     def _piece(self, place: int, factors: Sequence[Array]) -> Array:
-        term, (told, cells) = self.terms[place], self._told_cells[place]
-        if told:
-            values = np.concatenate([factors[j] for j in told], axis=1)
+        term, (positions, cells) = self.terms[place], self._fixed_cells[place]
+        if positions:
+            values = np.concatenate([factors[j] for j in positions], axis=1)
             piece = row_products(cells, np.ascontiguousarray(values.T)) * term.scale[:, None]
         else:
             piece = np.repeat(term.scale[:, None], len(factors[0]), axis=1)
@@ -55,22 +55,21 @@ class ProductLaw(ReportLaw):
     def _log_piece(self, term: LawTerm, factors: Sequence[Array]) -> Array:
         """Logarithm of the product without its scale, which may be negative."""
         logs = np.zeros((self.n_reports, len(factors[0])))
-        for factor, own in zip(term.factors, factors, strict=True):
+        for factor, answer_shares in zip(term.factors, factors, strict=True):
             if factor is not None:
-                value = own.T[factor] if factor.ndim == 1 else factor @ own.T
+                value = answer_shares.T[factor] if factor.ndim == 1 else factor @ answer_shares.T
                 logs += np.log(np.maximum(value, TINY))
         return logs
 
     @cached_property
-    def _told_cells(self) -> list[tuple[list[int], NDArray[np.int32]]]:
-        """For each term the attributes that it tells, and their codes numbered through."""
+    def _fixed_cells(self) -> list[tuple[list[int], NDArray[np.int32]]]:
+        """For each term the positions of the attributes whose answers it fixes, and the cells of these answers."""
         made = []
         for term in self.terms:
-            told = [j for j, factor in enumerate(term.factors) if factor is not None and factor.ndim == 1]
-            codes = [np.asarray(term.factors[j]) for j in told]
-            made.append(
-                (told, numbered_cells(codes, [self.shape[j] for j in told]) if told else np.empty((0, 0), np.int32))
-            )
+            positions = [j for j, factor in enumerate(term.factors) if factor is not None and factor.ndim == 1]
+            codes = [np.asarray(term.factors[j]) for j in positions]
+            sizes = [self.shape[j] for j in positions]
+            made.append((positions, numbered_cells(codes, sizes) if positions else np.empty((0, 0), np.int32)))
         return made
 
     def component_chances(self, factors: Sequence[Array]) -> Array:
@@ -96,18 +95,18 @@ class ProductLaw(ReportLaw):
         return [np.maximum(count, 0.0) for count in counts]
 
     def _add_counts(self, counts: list[Array], place: int, factors: Sequence[Array], people: Array) -> None:
-        term, (told, cells) = self.terms[place], self._told_cells[place]
-        if told:
-            wide, start = cell_sums(cells, people, sum(self.shape[j] for j in told)).T, 0
-            for j in told:
+        term, (positions, cells) = self.terms[place], self._fixed_cells[place]
+        if positions:
+            wide, start = cell_sums(cells, people, sum(self.shape[j] for j in positions)).T, 0
+            for j in positions:
                 counts[j] += wide[:, start : start + self.shape[j]]
                 start += self.shape[j]
         everyone = people.sum(axis=0)[:, None]
-        for j, (factor, own) in enumerate(zip(term.factors, factors, strict=True)):
+        for j, (factor, answer_shares) in enumerate(zip(term.factors, factors, strict=True)):
             if factor is None:
-                counts[j] += everyone * own
+                counts[j] += everyone * answer_shares
             elif factor.ndim == 2:
-                counts[j] += ((people / np.maximum(factor @ own.T, TINY)).T @ factor) * own
+                counts[j] += ((people / np.maximum(factor @ answer_shares.T, TINY)).T @ factor) * answer_shares
 
     def turns(self) -> list[Turn]:
         """Exchanges of answers, one for each attribute, that make another term of the first: for a flip the opposite."""
@@ -129,13 +128,13 @@ class ProductLaw(ReportLaw):
         everyone = np.arange(self.n_reports)
         for term, posterior in zip(self.terms, self._posteriors(factors), strict=True):
             people = shares * posterior
-            for j, (factor, own) in enumerate(zip(term.factors, factors, strict=True)):
+            for j, (factor, answer_shares) in enumerate(zip(term.factors, factors, strict=True)):
                 if factor is None:
-                    made[j] += people @ own
+                    made[j] += people @ answer_shares
                 elif factor.ndim == 1:
                     made[j][everyone, factor] += people.sum(axis=1)
                 else:
-                    made[j] += ((people / np.maximum(factor @ own.T, TINY)) @ own) * factor
+                    made[j] += ((people / np.maximum(factor @ answer_shares.T, TINY)) @ answer_shares) * factor
         return [np.maximum(answers, 0.0) for answers in made]
 
     def component_records(self, factors: Sequence[Array]) -> list[Codes]:
@@ -153,15 +152,15 @@ class ProductLaw(ReportLaw):
         codes = []
         with np.errstate(divide="ignore"):
             height = np.repeat(np.log(np.maximum(term.scale, 0.0))[:, None], len(factors[0]), axis=1)
-        for factor, own in zip(term.factors, factors, strict=True):
+        for factor, answer_shares in zip(term.factors, factors, strict=True):
             if factor is None:
-                best = np.broadcast_to(own.argmax(axis=1), height.shape)
-                chance = np.broadcast_to(own.max(axis=1), height.shape)
+                best = np.broadcast_to(answer_shares.argmax(axis=1), height.shape)
+                chance = np.broadcast_to(answer_shares.max(axis=1), height.shape)
             elif factor.ndim == 1:
                 best = np.broadcast_to(factor[:, None], height.shape)
-                chance = own.T[factor]
+                chance = answer_shares.T[factor]
             else:
-                together = factor[:, None, :] * own[None, :, :]
+                together = factor[:, None, :] * answer_shares[None, :, :]
                 best, chance = together.argmax(axis=2), together.max(axis=2)
             codes.append(best)
             height = height + np.log(np.maximum(chance, TINY))
@@ -176,17 +175,18 @@ class ProductLaw(ReportLaw):
     def terms_of(self, limit: int) -> tuple[LawTerm, ...] | None:
         return self.terms if len(self.terms) <= limit else None
 
-    def restricted(self, known: dict[int, Codes]) -> ProductLaw:
+    def restrict_answers(self, known: dict[int, Codes]) -> ProductLaw:
         terms = self.terms
         for position, codes in known.items():
-            terms = tuple(term.restricted(position, codes) for term in terms)
+            terms = tuple(term.restrict_answers(position, codes) for term in terms)
         return ProductLaw(self.shape, terms)
 
     @cached_property
     def _dense(self) -> DenseLaw | None:
-        """The matrix, where some term is neither one record nor everything."""
+        """The whole matrix, if some term neither fixes every answer nor leaves all of them free; else None."""
         roles = [{_role(factor) for factor in term.factors} for term in self.terms]
-        return None if all(own in ({"free"}, {"told"}) for own in roles) else DenseLaw(self.shape, self.written_out())
+        is_sparse = all(term_roles in ({"free"}, {"fixed"}) for term_roles in roles)
+        return None if is_sparse else DenseLaw(self.shape, self.written_out())
 
     def written_out(self) -> Array:
         matrix = np.zeros((self.n_reports, math.prod(self.shape)))
@@ -198,13 +198,13 @@ class ProductLaw(ReportLaw):
             matrix += piece
         return matrix
 
-    def expected(self, truth: Array) -> Array:
+    def report_chances(self, truth: Array) -> Array:
         if self._dense is not None:
-            return self._dense.expected(truth)
+            return self._dense.report_chances(truth)
         reached = np.zeros((self.n_reports, truth.shape[1]))
         for term in self.terms:
-            part = truth[self._record_codes(term)] if term.factors[0] is not None else truth.sum(axis=0)[None, :]
-            reached += term.scale[:, None] * part
+            chances = truth[self._record_codes(term)] if term.factors[0] is not None else truth.sum(axis=0)[None, :]
+            reached += term.scale[:, None] * chances
         return reached
 
     def spread(self, weights: Array) -> Array:
@@ -236,4 +236,4 @@ def _exchange(here: Factor, there: Factor, size: int) -> NDArray[np.int64] | Non
 
 
 def _role(factor: Factor) -> str:
-    return "free" if factor is None else "told" if factor.ndim == 1 else "weighed"
+    return "free" if factor is None else "fixed" if factor.ndim == 1 else "weighed"

@@ -52,9 +52,9 @@ class ModelTable:
         rows = [
             (" ".join(cell["answers"].values()), cell["probability"], cell["standard_error"]) for cell in self.cells()
         ]
-        known = [(label, p, error) for label, p, error in rows if error is not None]
-        if len(known) == len(rows):
-            return "\n".join(told_errors(known))
+        with_errors = [(label, p, error) for label, p, error in rows if error is not None]
+        if len(with_errors) == len(rows):
+            return "\n".join(told_errors(with_errors))
         width = max(len(label) for label, _, _ in rows)
         return "\n".join(f"{label:{width}} {p:7.4f}" for label, p, _ in rows)
 
@@ -224,12 +224,11 @@ class JointModel(Told):
         dict
             A chance for every answer. (`posterior` does the same for many people, and for disguised answers.)
         """
-        known = {self.schema.names.index(name): code for name, code in self._codes(given, [attribute]).items()}
+        codes = self._codes(given, [attribute])
+        given_codes = {self.schema.names.index(name): np.array([code]) for name, code in codes.items()}
         position = self.schema.names.index(self.schema[attribute].name)
-        named = self.model.answers(_nobody(self.schema, {j: np.array([code]) for j, code in known.items()}))[position][
-            0
-        ]
-        return dict(zip(self.schema[attribute].answers, map(float, named / named.sum()), strict=True))
+        chances = self.model.answers(_nobody(self.schema, given_codes))[position][0]
+        return dict(zip(self.schema[attribute].answers, map(float, chances / chances.sum()), strict=True))
 
     def posterior(self, reports: Reports, known: Mapping[str, Any] | None = None) -> dict[str, Array]:
         """What each report tells of every answer of the person who sent it.
@@ -247,10 +246,10 @@ class JointModel(Told):
             For every attribute of the model an array ``(reports, answers)`` of chances.
         """
         named: list[list[Array]] = [[] for _ in self.schema]
-        for part in self._parts(reports, known or {}):
-            for own, answers in zip(named, self.model.answers(part), strict=True):
-                own.append(answers)
-        return {name: np.concatenate(own) for name, own in zip(self.schema.names, named, strict=True)}
+        for batch in self._evidence_batches(reports, known or {}):
+            for chances, answers in zip(named, self.model.answers(batch), strict=True):
+                chances.append(answers)
+        return {name: np.concatenate(chances) for name, chances in zip(self.schema.names, named, strict=True)}
 
     def log_likelihood(self, reports: ReportSource | Sequence[ReportSource]) -> float:
         """The mean logarithm of the chance of a report.
@@ -268,8 +267,8 @@ class JointModel(Told):
         total, people = 0.0, 0
         for source in sources(reports):
             for table, counts in batches(source.engine):
-                part = laid_out(source.questionnaire, self.schema, table, counts.astype(np.float64))
-                total += float(self.model.report_logs(part) @ counts)
+                batch = laid_out(source.questionnaire, self.schema, table, counts.astype(np.float64))
+                total += float(self.model.report_logs(batch) @ counts)
                 people += int(counts.sum())
         if not people:
             raise InvalidInput("There are no reports to compute a likelihood from.")
@@ -365,18 +364,18 @@ class JointModel(Told):
             )
         return table / total
 
-    def _parts(self, reports: Reports, known: Mapping[str, Any]) -> Iterator[WholeReports]:
-        """Rows of reports as evidence, some at a time; together with what is known of the people behind them."""
+    def _evidence_batches(self, reports: Reports, known: Mapping[str, Any]) -> Iterator[WholeReports]:
+        """Rows of reports as evidence, some at a time, together with true answers known of the people who sent them."""
         for questionnaire, table in reports:
             check_attributes(questionnaire, self.schema)
             for start in range(0, table.n_rows, BATCH_ROWS):
                 rows = table.rows(slice(start, start + BATCH_ROWS))
-                part = laid_out(questionnaire, self.schema, rows, np.ones(rows.n_rows))
-                told = {
+                batch = laid_out(questionnaire, self.schema, rows, np.ones(rows.n_rows))
+                known_codes = {
                     self.schema.names.index(self.schema[name].name): np.asarray(codes)[start : start + BATCH_ROWS]
                     for name, codes in known.items()
                 }
-                yield part.known(told, self.schema.shape()) if told else part
+                yield batch.with_known_answers(known_codes, self.schema.shape()) if known_codes else batch
 
     @cached_property
     def _bootstrap_models(self) -> dict[tuple[int, int], list[RecordModel]]:
@@ -407,10 +406,10 @@ def check_attributes(questionnaire: Questionnaire, schema: Schema) -> None:
 
 
 def _nobody(schema: Schema, known: Known) -> WholeReports:
-    """Somebody of whom there is no report, but some answers are known."""
+    """A person who sent no report, and of whom some true answers are known."""
     everything = Questionnaire("", 1.0, (), tuple(schema))
     blank = Table(schema, {name: np.zeros(1, dtype=np.int64) for name in schema.names})
-    return WholeReports(everything, blank, np.ones(1), ()).known(known, schema.shape())
+    return WholeReports(everything, blank, np.ones(1), ()).with_known_answers(known, schema.shape())
 
 
 def simulate_reports(

@@ -95,8 +95,8 @@ class ModelSearch:
 def rank_models(parts: Sequence[WholeReports], schema: Schema, search: ModelSearch) -> list[ModelCandidate]:
     """Every candidate, fitted without the held-out reports, the likeliest first."""
     held = [search.rng.binomial(reports.counts.astype(np.int64), HELD_OUT).astype(np.float64) for reports in parts]
-    learning = [reports.weighed(reports.counts - out) for reports, out in zip(parts, held, strict=True)]
-    testing = [reports.weighed(out) for reports, out in zip(parts, held, strict=True)]
+    learning = [reports.with_counts(reports.counts - out) for reports, out in zip(parts, held, strict=True)]
+    testing = [reports.with_counts(out) for reports, out in zip(parts, held, strict=True)]
     tried = list(_fit_candidates(learning, testing, schema, search))
     if not tried:
         raise InvalidInput(
@@ -151,8 +151,8 @@ def _rank_candidates(tried: Sequence[ModelCandidate], testing: Sequence[WholeRep
     people = max(float(counts.sum()), 1.0)
     logs = [np.concatenate([candidate.model.report_logs(reports) for reports in testing]) for candidate in ranked]
     result = []
-    for candidate, own in zip(ranked, logs, strict=True):
-        difference = np.subtract(logs[0], own, out=np.zeros_like(own), where=counts > 0)
+    for candidate, candidate_logs in zip(ranked, logs, strict=True):
+        difference = np.subtract(logs[0], candidate_logs, out=np.zeros_like(candidate_logs), where=counts > 0)
         mean = float(counts @ difference) / people
         spread = float(counts @ (difference - mean) ** 2) / people
         result.append(replace(candidate, behind=mean, behind_error=math.sqrt(spread / people)))
@@ -231,7 +231,7 @@ def likeliest_mirror(model: Mirrored, parts: Sequence[WholeReports]) -> tuple[Mi
     """
     reached, is_turned = mean_log(model, parts), False
     for attributes, turn in turns(parts):
-        other = model.turned(attributes, turn)
+        other = model.exchange_answers(attributes, turn)
         height = mean_log(other, parts)
         if height > reached:
             model, reached, is_turned = other, height, True
@@ -317,9 +317,9 @@ def _starting_forests(
         if (i, j) in estimated:
             tables[0][i, j] = project_on_simplex(estimated[i, j].probabilities)
             gains[0, i, j] = gains[0, j, i] = information(tables[0][i, j], estimated[i, j].standard_errors)
-    for own, gain in zip(tables, gains, strict=True):
+    for pair_shares, gain in zip(tables, gains, strict=True):
         if (gain > 0).any():
-            both = {**own, **{(j, i): pair.T for (i, j), pair in own.items()}}
+            both = {**pair_shares, **{(j, i): pair.T for (i, j), pair in pair_shares.items()}}
             pairs = [[both.get((i, j), np.empty(0)) for j in range(n)] for i in range(n)]
             yield plant_forest(branches(gain), pairs, shares)
 
