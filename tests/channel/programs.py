@@ -10,7 +10,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from tacit.channel.program import Digits, compiled
+from tacit.channel.program import Digits, compile_program
 from tacit.randomness import ONE
 
 
@@ -67,7 +67,7 @@ def followed(sampler: Callable[[Branch], Digits]) -> dict[Digits, Fraction]:
 
 def followed_law(program: Any, radices: Sequence[int]) -> dict[Digits, tuple[Fraction, ...]]:
     """What `law` computes, by running the interpreter instead of multiplying chances."""
-    node = compiled(program, radices)
+    node = compile_program(program, radices)
     truths = list(itertools.product(*map(range, radices)))
     columns = [followed(lambda branch, truth=truth: node.run(truth, branch)) for truth in truths]
     reports = dict.fromkeys(report for column in columns for report in column)

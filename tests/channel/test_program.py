@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from scipy.stats import chisquare
 
 from tacit.channel import Recipe
-from tacit.channel.program import DEEPEST, WordDraws, compiled, even_set, joint, law, run, split
+from tacit.channel.program import DEEPEST, WordDraws, compile_program, even_set, joint, law, run, split
 from tacit.errors import InvalidInput
 from tacit.randomness import ONE
 from tests.channel.programs import followed, followed_law, programs
@@ -35,7 +35,7 @@ def test_the_law_is_what_every_branch_of_the_interpreter_adds_up_to(case: tuple[
 def test_every_truth_has_reports_of_total_chance_one_and_of_the_stated_shape(case: tuple[Any, tuple[int, ...]]) -> None:
     program, radices = case
     rows = law(program, radices)
-    shape = compiled(program, radices).report_radices
+    shape = compile_program(program, radices).report_radices
     assert all(sum(column) == 1 for column in zip(*rows.values(), strict=True))
     assert all(0 <= digit < radix for report in rows for digit, radix in zip(report, shape, strict=True))
 
@@ -86,7 +86,7 @@ def test_hadamard_halves_are_the_rows_of_the_sylvester_matrix() -> None:
 
 
 def test_the_hash_is_pairwise_independent() -> None:
-    node = compiled({"hash": {"width": 4, "buckets": 4}, "then": {"same": 1}}, [8])
+    node = compile_program({"hash": {"width": 4, "buckets": 4}, "then": {"same": 1}}, [8])
     seeds = list(itertools.product(*map(range, node.report_radices[1:])))
     for one, other in itertools.combinations(range(8), 2):
         pairs = Counter((node.bucket((one,), seed), node.bucket((other,), seed)) for seed in seeds)  # type: ignore[attr-defined]
@@ -95,7 +95,7 @@ def test_the_hash_is_pairwise_independent() -> None:
 
 
 def test_a_wide_hash_carries_its_seed_in_digits_of_one_word() -> None:
-    node = compiled({"hash": {"width": 40, "buckets": 4}, "then": {"same": 1}}, [1 << 20])
+    node = compile_program({"hash": {"width": 40, "buckets": 4}, "then": {"same": 1}}, [1 << 20])
     assert node.report_radices == (4, 1 << 8, ONE, 1 << 8, ONE)
     # 3 times 2**19 plus 2**39 - 1, of which the two highest of 40 bits are 10.
     assert node.bucket((1 << 19,), (0, 3, (1 << 7) - 1, ONE - 1)) == 2  # type: ignore[attr-defined]
@@ -161,15 +161,15 @@ def test_programs_may_nest_up_to_a_limit() -> None:
     for step in range(DEEPEST - 1):
         filled = {"fill": [0, step + 1, step + 1], "then": filled}
     for program, radix in ((_nested(DEEPEST - 1), 2), (filled, DEEPEST)):
-        compiled(program, (radix,))
+        compile_program(program, (radix,))
         with pytest.raises(InvalidInput, match="may nest at most"):
-            compiled({"toss": 1, "heads": program, "tails": {"same": 1}}, (radix,))
+            compile_program({"toss": 1, "heads": program, "tails": {"same": 1}}, (radix,))
 
 
 def test_another_record_is_drawn_among_at_most_so_many() -> None:
-    compiled({"even": "other"}, (1 << 16, 1 << 16))
+    compile_program({"even": "other"}, (1 << 16, 1 << 16))
     with pytest.raises(InvalidInput, match=r"at most 2\*\*32 records"):
-        compiled({"even": "other"}, (1 << 16, (1 << 16) + 1))
+        compile_program({"even": "other"}, (1 << 16, (1 << 16) + 1))
 
 
 @pytest.mark.parametrize(
@@ -215,7 +215,7 @@ def test_another_record_is_drawn_among_at_most_so_many() -> None:
 )  # fmt: skip
 def test_whatever_is_no_program_is_refused(program: Any, reason: str) -> None:
     with pytest.raises(InvalidInput, match=reason):
-        compiled(program, [2, 3])
+        compile_program(program, [2, 3])
 
 
 def test_a_law_too_large_to_write_out_is_refused() -> None:
@@ -226,11 +226,11 @@ def test_a_law_too_large_to_write_out_is_refused() -> None:
 @pytest.mark.parametrize("radices", [[], [0], [2.0], [ONE + 1]])
 def test_radices_that_are_none_are_refused(radices: list[Any]) -> None:
     with pytest.raises(InvalidInput, match="Radices must be"):
-        compiled({"same": 1}, radices)
+        compile_program({"same": 1}, radices)
 
 
 def test_an_other_record_needs_two_and_can_be_drawn_among_at_most_a_word() -> None:
     with pytest.raises(InvalidInput, match="needs at least two"):
-        compiled({"even": "other"}, [1])
+        compile_program({"even": "other"}, [1])
     with pytest.raises(InvalidInput, match="at most 2\\*\\*32 records"):
-        compiled({"even": "other"}, [ONE, 2])
+        compile_program({"even": "other"}, [ONE, 2])

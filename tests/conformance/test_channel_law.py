@@ -17,7 +17,7 @@ from tacit import channels
 from tacit.channel import KINDS, extremes
 from tacit.channel.base import Channel, Summed
 from tacit.channel.dense import Figures, attribute_law, dense_figures
-from tacit.channel.program import compiled, law
+from tacit.channel.program import compile_program, law
 from tacit.channel.recipe import for_amplification
 from tacit.channel.registry import kind as kind_of
 from tacit.errors import InvalidInput, NotEstimable
@@ -175,7 +175,7 @@ def test_a_program_off_by_one_part_in_two_to_the_32_is_noticed() -> None:
 
 @every_whole
 def test_report_digits_have_the_radices_of_the_program(channel: Channel) -> None:
-    radices = compiled(channel.program(), channel.shape).report_radices
+    radices = compile_program(channel.program(), channel.shape).report_radices
     for report in report_digits(channel):
         assert len(report) == len(radices)
         assert all(0 <= digit < radix for digit, radix in zip(report, radices, strict=True))
@@ -343,8 +343,8 @@ def test_what_cut_and_paste_shows_of_an_itemset_is_that_of_whole_reports(K: int,
     held = sum(np.indices(channel.shape).reshape(3, -1)[:length])
     for record in range(channel.size):
         law = np.bincount(shown, channel.matrix[:, record], length + 1)
-        np.testing.assert_allclose(channel.lumped(length)[:, held[record]], law, atol=1e-12)
-    singular = np.linalg.svd(channel.lumped(length), compute_uv=False)
+        np.testing.assert_allclose(channel.itemset_law(length)[:, held[record]], law, atol=1e-12)
+    singular = np.linalg.svd(channel.itemset_law(length), compute_uv=False)
     expected = singular[0] / singular[-1] if length <= K else math.inf
     assert channel.itemset_condition(length) == pytest.approx(expected, rel=1e-6)
 

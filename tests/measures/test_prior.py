@@ -52,7 +52,7 @@ def test_single_answers_of_a_routed_group_are_fitted_on_its_legal_records():
         expected = np.zeros((2, 3, 3))
         expected[0, 2, 2] = 0.3
         expected[1, :2, :2] = np.outer(first, [0.5, 0.5])
-        fitted = Prior.of(scheme.schema, stated, None, scheme.routed).joint(["filter", "f0", "f1"])
+        fitted = Prior.of(scheme.schema, stated, None, scheme.routed_records).joint(["filter", "f0", "f1"])
         np.testing.assert_allclose(fitted, expected, atol=1e-6)
 
 

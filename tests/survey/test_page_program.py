@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tacit.channel import KINDS
 from tacit.channel.extremes import amplification, worst_answers
-from tacit.channel.program import WordDraws, compiled, law
+from tacit.channel.program import WordDraws, compile_program, law
 from tacit.randomness import ONE
 from tests.channel.programs import programs
 from tests.channel.test_program import test_whatever_is_no_program_is_refused as refusals
@@ -37,7 +37,7 @@ def test_the_page_draws_the_same_report_from_the_same_words(cases: list[Case]) -
         words = itertools.cycle(WORDS)
         used = itertools.count(1)
         draws = WordDraws(lambda words=words, used=used: next(words) if next(used) else 0)
-        one = compiled(program, radices)
+        one = compile_program(program, radices)
         truths = itertools.product(*map(range, radices))
         assert [run["report"] for run in runs] == [list(one.run(truth, draws)) for truth in truths]
         assert runs[-1]["used"] == next(used) - 1
@@ -48,7 +48,7 @@ def test_the_page_draws_the_same_report_from_the_same_words(cases: list[Case]) -
 @given(st.lists(programs(), min_size=30, max_size=50))
 def test_the_page_works_out_the_same_law_and_figures(cases: list[Case]) -> None:
     for (program, radices), found in zip(cases, page("law", cases), strict=True):
-        assert found["shape"] == list(compiled(program, radices).report_radices)
+        assert found["shape"] == list(compile_program(program, radices).report_radices)
         rows = {tuple(row["digits"]): row["chances"] for row in found["rows"]}
         exact = law(program, radices)
         assert rows.keys() <= exact.keys()

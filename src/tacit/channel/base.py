@@ -34,7 +34,7 @@ from tacit.channel.codes import (
     slots,
 )
 from tacit.channel.dense import UNKNOWN, Figures
-from tacit.channel.program import WordDraws, compiled
+from tacit.channel.program import WordDraws, compile_program
 from tacit.channel.recipe import Recipe
 from tacit.channel.symmetry import Orbits, SetLaw
 from tacit.errors import InvalidInput, NotEstimable
@@ -227,7 +227,7 @@ class Channel(Estimator):
 
     def sample(self, truths: Sequence[Codes], randomness: Randomness) -> tuple[Codes, ...]:
         """One report for each true record, column by column: here by running the program for one after the other."""
-        node = compiled(self.program(), self.shape)
+        node = compile_program(self.program(), self.shape)
         draws = WordDraws(_next_word(randomness))
         records = np.column_stack([column.astype(np.int64) for column in truths]).tolist()
         digits = np.array([node.run(tuple(record), draws) for record in records], dtype=np.int64)
@@ -351,10 +351,10 @@ class Channel(Estimator):
 
     def margin(self, axes: Sequence[int]) -> Estimator:
         """What estimates some of the attributes: their marginal channel, or the whole group's estimate, summed."""
-        kept = checked_axes(axes, self.shape)
+        positions = checked_axes(axes, self.shape)
         if self.has_marginals:
-            return self.marginal(kept)
-        return self if len(kept) == len(self.shape) else Summed(self, kept)
+            return self.marginal(positions)
+        return self if len(positions) == len(self.shape) else Summed(self, positions)
 
     def marginal(self, axes: Sequence[int]) -> Channel:
         """The channel of some of the attributes, where `has_marginals`."""
@@ -498,22 +498,23 @@ class Summed(Margin):
     def is_invertible(self) -> bool:
         return self.channel.is_invertible()
 
-    def _summed(self, truths: Array) -> Array:
+    def _sum_over_others(self, truths: Array) -> Array:
         """From the joint answers of the group, along the first axis, to the cells that are asked for."""
         shaped = truths.reshape(*self.channel.shape, *truths.shape[1:])
         return flat(shaped.sum(axis=self._others), len(self.axes))
 
     def left_inverse(self, guess: Array | None = None) -> Array:
-        return self._summed(self.channel.left_inverse(guess))
+        return self._sum_over_others(self.channel.left_inverse(guess))
 
     def _reports_and_contributions(self, tally: Array, guess: Array | None) -> tuple[Array, Array]:
         contributions, shares = self.channel._reports_and_contributions(tally, guess)
-        return self._summed(contributions), shares
+        return self._sum_over_others(contributions), shares
 
     def solve(self, tally: Array, guess: Array | None = None) -> Array:
         return self.channel.solve(tally, guess).sum(axis=self._others)
 
     def solve_adjoint(self, weights: Array, guess: Array | None = None) -> Array:
         shape, behind = self.channel.shape, weights.shape[len(self.shape) :]
-        kept = tuple(size if axis in self.axes else 1 for axis, size in enumerate(shape))
-        return self.channel.solve_adjoint(np.broadcast_to(weights.reshape(kept + behind), shape + behind), guess)
+        broadcast_shape = tuple(size if axis in self.axes else 1 for axis, size in enumerate(shape))
+        spread = np.broadcast_to(weights.reshape(broadcast_shape + behind), shape + behind)
+        return self.channel.solve_adjoint(spread, guess)

@@ -40,10 +40,10 @@ def checked_matrix_size(n_reports: int, n_truths: int) -> None:
 
 
 def checked_axes(axes: Sequence[int], shape: tuple[int, ...]) -> tuple[int, ...]:
-    kept = tuple(axes)
-    if not kept or list(kept) != sorted(set(kept)) or not all(0 <= axis < len(shape) for axis in kept):
-        raise InvalidInput(f"A marginal needs ascending positions among {len(shape)} attributes, not {kept}.")
-    return kept
+    positions = tuple(axes)
+    if not positions or list(positions) != sorted(set(positions)) or not set(positions) <= set(range(len(shape))):
+        raise InvalidInput(f"A marginal needs ascending positions among {len(shape)} attributes, not {positions}.")
+    return positions
 
 
 def outer(masks: Sequence[NDArray[np.bool_]]) -> Array:
@@ -124,9 +124,9 @@ def shown_slots(column: Codes, attribute: Attribute) -> Array:
     return np.concatenate([holding, np.ones((len(holding), 1))], axis=1)
 
 
-def row_products(parts: Sequence[Array]) -> Array:
+def row_products(factors: Sequence[Array]) -> Array:
     """For each row the outer product of its parts, as one row: ``(rows, joint size)``."""
-    joint = parts[0]
-    for part in parts[1:]:
-        joint = (joint[:, :, None] * part[:, None, :]).reshape(len(joint), -1)
+    joint = factors[0]
+    for factor in factors[1:]:
+        joint = (joint[:, :, None] * factor[:, None, :]).reshape(len(joint), -1)
     return joint

@@ -112,10 +112,10 @@ def wanted_variances(matrix: Matrix, prior: Array, weights: Array) -> Array:
     rows = matrix[expected > 0] / np.sqrt(expected[expected > 0, None])
     # Singular values of the rows are roots of the information's eigenvalues: squaring would lose half of the digits.
     _, singular, right = np.linalg.svd(rows, full_matrices=False)
-    told = singular > singular[0] * max(rows.shape) * np.finfo(np.float64).eps
-    components = weights @ right[told].T
-    missed = np.abs(weights - components @ right[told]).max(axis=1)
-    variances = ((components / singular[told]) ** 2).sum(axis=1) - (weights @ prior) ** 2
+    nonzero = singular > singular[0] * max(rows.shape) * np.finfo(np.float64).eps
+    components = weights @ right[nonzero].T
+    missed = np.abs(weights - components @ right[nonzero]).max(axis=1)
+    variances = ((components / singular[nonzero]) ** 2).sum(axis=1) - (weights @ prior) ** 2
     return np.where(missed <= IDENTIFIED * np.abs(weights).max(axis=1), variances, np.inf)
 
 

@@ -55,14 +55,14 @@ def _warner(given: Mapping[str, Given], answers: tuple[str, ...]) -> DeviceLaw:
     return DeviceLaw({"p": p}, even_mixture(n, float(warner_keep(n, p))), answers, recipes.warner(float(p)))
 
 
-def _mixed(chances: Chances, keep: Fraction, otherwise: Sequence[Fraction], answers: tuple[str, ...]) -> DeviceLaw:
+def _mixture(chances: Chances, keep: Fraction, otherwise: Sequence[Fraction], answers: tuple[str, ...]) -> DeviceLaw:
     """The truth with chance `keep`, else an answer drawn from `otherwise`, which sums to one."""
-    personal = [float(part) for part in otherwise]
+    personal = [float(share) for share in otherwise]
     matrix = mixture_matrix(float(keep), np.array(personal))
     return DeviceLaw(chances, matrix, answers, recipes.mixture(float(keep), personal))
 
 
-def _unrelated(given: Mapping[str, Given], answers: tuple[str, ...]) -> DeviceLaw:
+def _unrelated_question(given: Mapping[str, Given], answers: tuple[str, ...]) -> DeviceLaw:
     p = exact_chance("p", given["p"])
     if "y" not in given:
         return _unrelated_unknown(p, answers)
@@ -75,7 +75,7 @@ def _unrelated(given: Mapping[str, Given], answers: tuple[str, ...]) -> DeviceLa
             f"{len(answers)} answers, which sum to 1."
         )
     y = shares[1] if len(answers) == 2 else tuple(shares)
-    return _mixed({"p": p, "y": y}, p, [share / sum(shares) for share in shares], answers)
+    return _mixture({"p": p, "y": y}, p, [share / sum(shares) for share in shares], answers)
 
 
 def _unrelated_unknown(p: Fraction, answers: tuple[str, ...]) -> DeviceLaw:
@@ -90,19 +90,19 @@ def _unrelated_unknown(p: Fraction, answers: tuple[str, ...]) -> DeviceLaw:
     return DeviceLaw({"p": p}, np.array([1 - yes, yes]), answers, None, classes, shares, opens)
 
 
-def _forced(given: Mapping[str, Given], answers: tuple[str, ...]) -> DeviceLaw:
+def _forced_response(given: Mapping[str, Given], answers: tuple[str, ...]) -> DeviceLaw:
     truth = exact_chance("truth", given["truth"])
     if "yes" not in given and len(answers) == 2:
         raise InvalidInput("The device 'forced-response' needs yes, the chance of a forced yes: truth=2/3,yes=1/6.")
     rest = 1 - truth
     if "yes" not in given:
-        return _mixed({"truth": truth}, truth, [Fraction(1, len(answers))] * len(answers), answers)
+        return _mixture({"truth": truth}, truth, [Fraction(1, len(answers))] * len(answers), answers)
     forced = exact_chances("yes", given["yes"] if isinstance(given["yes"], str | Sequence) else [given["yes"]])
     if len(forced) == 1 and len(answers) == 2:
         forced = [rest - forced[0], forced[0]]
     if (
         len(forced) != len(answers)
-        or any(part < 0 for part in forced)
+        or any(chance < 0 for chance in forced)
         or abs(sum(forced, Fraction(0)) - rest) > Fraction(1, 10**6)
     ):
         raise InvalidInput(
@@ -111,7 +111,7 @@ def _forced(given: Mapping[str, Given], answers: tuple[str, ...]) -> DeviceLaw:
         )
     chances = {"truth": truth, "yes": forced[1] if len(answers) == 2 else tuple(forced)}
     even = [Fraction(1, len(answers))] * len(answers)
-    return _mixed(chances, truth, [part / rest for part in forced] if rest else even, answers)
+    return _mixture(chances, truth, [chance / rest for chance in forced] if rest else even, answers)
 
 
 def _crosswise(given: Mapping[str, Given], answers: tuple[str, ...]) -> DeviceLaw:
@@ -129,12 +129,12 @@ def _mangat(given: Mapping[str, Given], answers: tuple[str, ...]) -> DeviceLaw:
     return _binary({"p": p}, 1 - p, Fraction(1))
 
 
-def _disguised(given: Mapping[str, Given], answers: tuple[str, ...]) -> DeviceLaw:
+def _disguised_response(given: Mapping[str, Given], answers: tuple[str, ...]) -> DeviceLaw:
     p = exact_chance("p", given["p"])
     return _binary({"p": p}, 1 - p, p, ("black", "red"))
 
 
-def _mirrored(given: Mapping[str, Given], answers: tuple[str, ...]) -> DeviceLaw:
+def _mirrored_question(given: Mapping[str, Given], answers: tuple[str, ...]) -> DeviceLaw:
     p = exact_chance("p", given["p"])
     return _binary({"p": p}, 1 - p, p)
 
@@ -176,7 +176,7 @@ def _lie_detector(given: Mapping[str, Given], answers: tuple[str, ...]) -> Devic
 def _matrix(given: Mapping[str, Given], answers: tuple[str, ...]) -> DeviceLaw:
     rows = chance_rows(given["rows"], len(answers))
     named = given.get("reports")
-    labels = [part.strip() for part in named.split(",")] if isinstance(named, str) else named
+    labels = [label.strip() for label in named.split(",")] if isinstance(named, str) else named
     if labels is None and len(rows) != len(answers):
         labels = [str(number) for number in range(len(rows))]
     built = recipes.matrix(rows, labels)
@@ -186,14 +186,14 @@ def _matrix(given: Mapping[str, Given], answers: tuple[str, ...]) -> DeviceLaw:
 
 LAWS: dict[str, Callable[[Mapping[str, Given], tuple[str, ...]], DeviceLaw]] = {
     "warner": _warner,
-    "unrelated-question": _unrelated,
-    "forced-response": _forced,
+    "unrelated-question": _unrelated_question,
+    "forced-response": _forced_response,
     "crosswise": _crosswise,
     "triangular": _triangular,
     "mangat": _mangat,
     "kuk": _kuk,
-    "mirrored-question": _mirrored,
-    "disguised-response": _disguised,
+    "mirrored-question": _mirrored_question,
+    "disguised-response": _disguised_response,
     "cheating-detection": _cheating,
     "stochastic-lie-detector": _lie_detector,
     "extended-crosswise": _crosswise,

@@ -144,8 +144,8 @@ def _outcomes(design: DeviceDesign, sample: Sample, question: str) -> list[tuple
             return [(c["truth"], truthfully), (forced, "say yes"), (1 - c["truth"] - forced, "say no")]
         return [(c["truth"], truthfully), (1 - c["truth"], "say an answer drawn by a second draw")]
     if name == "unrelated-question":
-        known = "" if "y" not in c or not isinstance(c["y"], Fraction) else f" (its share of yes is known: {c['y']})"
-        return [(c["p"], truthfully), (1 - c["p"], f"answer the harmless question{known}: {_harmless_example(c)}")]
+        note = f" (its share of yes is known: {c['y']})" if isinstance(c.get("y"), Fraction) else ""
+        return [(c["p"], truthfully), (1 - c["p"], f"answer the harmless question{note}: {_harmless_example(c)}")]
     if name == "cheating-detection":
         no = c.get("no", Fraction(0))
         return [(1 - c["p"] - no, truthfully), (c["p"], "say yes"), (no, "say no")]

@@ -48,18 +48,18 @@ def read_parameters(text: str) -> dict[str, str]:
 def by_sample(value: Given) -> dict[str, Given] | None:
     """The value of each sample where there is one for each (``1:2/12,2:10/12``, or a mapping); None where there is one."""
     if isinstance(value, Mapping):
-        return {str(sample): part for sample, part in value.items()}
+        return {str(sample): chance for sample, chance in value.items()}
     if not isinstance(value, str) or ":" not in value:
         return None
-    parts: dict[str, Given] = {}
+    chances: dict[str, Given] = {}
     for piece in value.split(","):
-        sample, colon, part = piece.rpartition(":")
-        if not colon or not sample.strip() or sample.strip() in parts:
+        sample, colon, chance = piece.rpartition(":")
+        if not colon or not sample.strip() or sample.strip() in chances:
             raise InvalidInput(
                 f"{value!r} should give each sample its own chance, like 1:2/12,2:10/12; {piece.strip()!r} does not."
             )
-        parts[sample.strip()] = part.strip()
-    return parts
+        chances[sample.strip()] = chance.strip()
+    return chances
 
 
 def exact_chance(name: str, value: Given) -> Fraction:
@@ -101,8 +101,8 @@ def exact_number(value: Given) -> Fraction | None:
 
 def exact_chances(name: str, value: Given) -> list[Fraction]:
     """A list of chances: ``.2,.3,.5`` or a Python sequence."""
-    parts: Sequence[Given] = value.split(",") if isinstance(value, str) else list(value)
-    return [exact_chance(name, part) for part in parts if not (isinstance(part, str) and not part.strip())]
+    items: Sequence[Given] = value.split(",") if isinstance(value, str) else list(value)
+    return [exact_chance(name, item) for item in items if not (isinstance(item, str) and not item.strip())]
 
 
 def chance_rows(value: Given, n_truths: int) -> list[list[float]]:

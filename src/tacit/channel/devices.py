@@ -110,7 +110,7 @@ class DeviceDesign:
         return self.recipe.build(shape)
 
     @property
-    def stacked(self) -> Array:
+    def stacked_matrix(self) -> Array:
         """The laws of all samples, one above the other."""
         return np.concatenate([sample.matrix for sample in self.samples])
 
@@ -206,13 +206,13 @@ def given_design(spec: str | DeviceDesign | tuple[str, Given]) -> DeviceDesign:
 
 
 def _checked_names(device: Device, given: Mapping[str, Given]) -> None:
-    known = list(device.parameters)
+    parameter_names = list(device.parameters)
     for name in given:
-        if name not in known:
+        if name not in parameter_names:
             raise InvalidInput(
-                f"The device {device.name!r} has no parameter {name!r}. It takes {', '.join(known)}: {device.example}."
+                f"The device {device.name!r} has no parameter {name!r}. It takes {', '.join(parameter_names)}: {device.example}."
             )
-    missing = [name for name in known if name not in given and name not in device.optional]
+    missing = [name for name in parameter_names if name not in given and name not in device.optional]
     if missing:
         raise InvalidInput(
             f"The device {device.name!r} needs {missing[0]}, {device.parameters[missing[0]]}. For example: "
@@ -278,9 +278,9 @@ def _assemble_design(
 
 def _checked_information(made: DeviceDesign) -> None:
     """Refuse chances under which the reports do not tell the shares apart."""
-    stacked = made.stacked
-    basis = np.linalg.svd(stacked)[2][: np.linalg.matrix_rank(stacked, tol=1e-9)]
-    wanted = [*made.shares, *(part for pair in made.opens.values() for part in pair)]
+    matrix = made.stacked_matrix
+    basis = np.linalg.svd(matrix)[2][: np.linalg.matrix_rank(matrix, tol=1e-9)]
+    wanted = [*made.shares, *(weights for pair in made.opens.values() for weights in pair)]
     if all(np.allclose(vector @ basis.T @ basis, vector, atol=1e-7) for vector in wanted):
         return
     stated = "; ".join(_in_words(sample) for sample in made.samples)

@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Any
 
 from tacit.channel import program as nodes
-from tacit.channel.program import ProgramNode, compiled, law
+from tacit.channel.program import ProgramNode, compile_program, law
 from tacit.errors import InvalidInput
 from tacit.randomness import ONE
 
@@ -26,7 +26,7 @@ Ratio = Fraction | float  # infinite where a positive chance faces a zero
 
 def amplification(program: Any, radices: Sequence[int]) -> Ratio:
     """The largest ratio of two chances of one report, exactly; needs no prior."""
-    node = compiled(program, radices)
+    node = compile_program(program, radices)
     if not is_listed(node):
         return _amplification(node)
     return max((_ratio(chances) for chances in law(program, radices).values()), default=Fraction(1))
@@ -38,7 +38,7 @@ def worst_answers(program: Any, radices: Sequence[int]) -> list[float]:
     Beyond `LISTED` this is exact for programs that tell the true record from all others, hide it in a set or send a number
     of its half, and a bound from the amplification for the rest.
     """
-    node = compiled(program, radices)
+    node = compile_program(program, radices)
     if not is_listed(node):
         return [float(sure) for sure in _worst_answers(node)]
     truths = list(itertools.product(*map(range, node.radices)))
@@ -56,12 +56,12 @@ def among_first(program: Any, radices: Sequence[int], asked: int) -> tuple[Ratio
     even set, however many values there are; None for every other program. For a bucket among two the second is a bound;
     among more, some seed leaves the true answer alone in its bucket.
     """
-    node = compiled(program, radices)
+    node = compile_program(program, radices)
     if len(node.radices) != 1 or not 2 <= asked <= node.size:
         return None
     if isinstance(node, nodes.Hash):
         gamma = amplification(program["then"], (node.buckets,))
-        return gamma, _bound(gamma, asked)
+        return gamma, _posterior_bound(gamma, asked)
     sets = [leaf for _, leaf in _leaves(node) if isinstance(leaf, nodes.Subset)]
     if len(sets) == len(_leaves(node)):
         ((inside, outside),) = _levels(node)
@@ -101,8 +101,8 @@ def _half_surest(even: Fraction, answers: int) -> Fraction:
         sums |= {left, -left} if runs else {left}
         run *= 2
     surest = Fraction(0)
-    for one in sums:
-        evens = (answers + one - 1) // 2
+    for sign_sum in sums:
+        evens = (answers + sign_sum - 1) // 2
         total = even * evens + (1 - even) * (answers - evens)
         best = max(even if evens else Fraction(0), 1 - even if evens < answers else Fraction(0))
         surest = max(surest, best / total if total else Fraction(0))
@@ -133,7 +133,7 @@ def _ratio(chances: Sequence[Fraction]) -> Ratio:
 
 def _amplification(node: ProgramNode) -> Ratio:
     if isinstance(node, nodes.Each):
-        return _product(_amplification(part) for _, part in node.parts)
+        return _product(_amplification(program) for _, program in node.parts)
     if isinstance(node, nodes.Hash | nodes.Above | nodes.Fill):
         # A seed or a threshold says nothing, and a drawn answer is an average of given ones: none adds to the ratio.
         return _amplification(node.then)
@@ -144,12 +144,14 @@ def _amplification(node: ProgramNode) -> Ratio:
     if isinstance(node, nodes.Weigh):
         return _product([]) if not node.by_truth else max(map(_weight_ratio, zip(*node.lists, strict=True)))
     levels = _levels(node)
-    return max(_ratio(one) for one in levels)
+    return max(_ratio(chances) for chances in levels)
 
 
 def _worst_answers(node: ProgramNode) -> list[Fraction]:
     if isinstance(node, nodes.Each):
-        sure = {at: worst for where, part in node.parts for at, worst in zip(where, _worst_answers(part), strict=True)}
+        sure = {
+            at: worst for where, program in node.parts for at, worst in zip(where, _worst_answers(program), strict=True)
+        }
         return [sure[at] for at in range(len(node.radices))]
     leaves = [leaf for _, leaf in _leaves(node)]
     even = _even_half(node)
@@ -163,7 +165,7 @@ def _worst_answers(node: ProgramNode) -> list[Fraction]:
     ):
         members = 1
     else:
-        return [_bound(_amplification(node), radix) for radix in node.radices]
+        return [_posterior_bound(_amplification(node), radix) for radix in node.radices]
     ((inside, outside),) = _levels(node)
     return [_surest(inside, outside, members, node.size, radix) for radix in node.radices]
 
@@ -177,7 +179,7 @@ def _surest(inside: Fraction, outside: Fraction, members: int, size: int, radix:
     return (shared * inside + (alike - shared) * outside) / (members * inside + (size - members) * outside)
 
 
-def _bound(gamma: Ratio, radix: int) -> Fraction:
+def _posterior_bound(gamma: Ratio, radix: int) -> Fraction:
     return Fraction(1) if math.isinf(gamma) else Fraction(gamma) / (Fraction(gamma) + radix - 1)
 
 
@@ -204,7 +206,7 @@ def _levels(node: ProgramNode) -> list[list[Fraction]]:
 
 def _set_levels(leaves: list[tuple[Fraction, ProgramNode]], first: nodes.Subset) -> list[Fraction]:
     size, members = first.size, first.members
-    # Both over C(n - 1, k - 1), the larger numbers being needless.
+    # Both are multiplied by C(n - 1, k - 1), which cancels in ratios and keeps the numbers small.
     inside = _weight(leaves, lambda leaf: leaf.holds == 1)
     outside = _weight(leaves, lambda leaf: leaf.holds == 0) * members / (size - members)
     return [inside, outside]
@@ -213,10 +215,10 @@ def _set_levels(leaves: list[tuple[Fraction, ProgramNode]], first: nodes.Subset)
 def _record_levels(node: ProgramNode, leaves: list[tuple[Fraction, ProgramNode]]) -> list[list[Fraction]]:
     """The true record, its opposite, and the others."""
     drawn = [(weight, leaf) for weight, leaf in leaves if _least_chance(leaf) is not None]
-    known = [leaf for _, leaf in leaves if isinstance(leaf, nodes.Same | nodes.Reverse | nodes.Even)]
+    record_leaves = [leaf for _, leaf in leaves if isinstance(leaf, nodes.Same | nodes.Reverse | nodes.Even)]
     reverse = _weight(leaves, lambda leaf: isinstance(leaf, nodes.Reverse))
     uneven = [leaf for _, leaf in drawn if not isinstance(leaf, nodes.Even)]
-    if len(known) + len(uneven) < len(leaves) or len(uneven) > 1 or (uneven and reverse):
+    if len(record_leaves) + len(uneven) < len(leaves) or len(uneven) > 1 or (uneven and reverse):
         raise InvalidInput(
             f"What the worst report tells cannot be computed: the program has {node.size:,} truths and "
             f"{node.report_count:,} reports and mixes nodes that have no common formula. Put its attributes into smaller "
@@ -224,14 +226,14 @@ def _record_levels(node: ProgramNode, leaves: list[tuple[Fraction, ProgramNode]]
         )
     other = _weight(leaves, lambda leaf: isinstance(leaf, nodes.Even) and leaf.other) / max(node.size - 1, 1)
     base = sum((weight * (_least_chance(leaf) or 0) for weight, leaf in drawn), Fraction(0)) + other
-    own = base - other + _weight(leaves, lambda leaf: isinstance(leaf, nodes.Same))
+    at_truth = base - other + _weight(leaves, lambda leaf: isinstance(leaf, nodes.Same))
     if node.size == 1:
-        return [[own]]
+        return [[at_truth]]
     if not reverse:
-        return [[own, base]]
-    levels = [[own, base + reverse, *([base] if node.size > 2 else [])]]
+        return [[at_truth, base]]
+    levels = [[at_truth, base + reverse, *([base] if node.size > 2 else [])]]
     middle = all(radix % 2 for radix in node.radices)  # a record that is its own opposite
-    return [*levels, [own + reverse, base]] if middle else levels
+    return [*levels, [at_truth + reverse, base]] if middle else levels
 
 
 def _weight(leaves: list[tuple[Fraction, ProgramNode]], wanted: Any) -> Fraction:
@@ -245,8 +247,9 @@ def _least_chance(node: ProgramNode) -> Fraction | None:
     if isinstance(node, nodes.Weigh) and not node.by_truth:
         return Fraction(min(node.lists[0]), ONE)
     if isinstance(node, nodes.Each):
-        parts = [_least_chance(part) for _, part in node.parts]
-        return None if None in parts else math.prod((part for part in parts if part is not None), start=Fraction(1))
+        chances = [_least_chance(program) for _, program in node.parts]
+        known_chances = [chance for chance in chances if chance is not None]
+        return math.prod(known_chances, start=Fraction(1)) if len(known_chances) == len(chances) else None
     return None
 
 
@@ -255,39 +258,41 @@ def _weight_ratio(weights: Sequence[int]) -> Ratio:
 
 
 def _bit_ratio(node: nodes.Bits) -> Ratio:
-    one = [Fraction(node.own), Fraction(node.foreign)]
-    zero = [ONE - chance for chance in one]
-    # The bit of one answer speaks for it and the bit of another against that one.
-    return _product([_ratio(one), _ratio(zero)])
+    set_chances = [Fraction(node.own), Fraction(node.foreign)]
+    clear_chances = [ONE - chance for chance in set_chances]
+    # Two answers differ in two bits: one answer's bit is set, the other answer's bit is clear.
+    return _product([_ratio(set_chances), _ratio(clear_chances)])
 
 
 def _some_ratio(node: nodes.Some) -> Ratio:
-    kept, other = node.kept[0], node.others[0]
-    if not (isinstance(kept, nodes.Bits) and isinstance(other, nodes.Bits) and kept.foreign == other.foreign):
+    if_kept, if_other = node.kept[0], node.others[0]
+    if not (
+        isinstance(if_kept, nodes.Bits) and isinstance(if_other, nodes.Bits) and if_kept.foreign == if_other.foreign
+    ):
         raise InvalidInput(
             "A program with 'some' needs 'bits' for 'kept' and for 'others', with the same second chance in both. See the "
             "page Programs of the reference."
         )
-    foreign = kept.foreign
+    foreign = if_kept.foreign
     if foreign in (0, ONE):
         # With a bound of one, no digit is ever kept.
-        own = {other.own} if node.bound == 1 else {kept.own, other.own}
-        return math.inf if own != {foreign} else Fraction(1)
+        truth_chances = {if_other.own} if node.bound == 1 else {if_kept.own, if_other.own}
+        return math.inf if truth_chances != {foreign} else Fraction(1)
     digits = sum(radix > 1 for radix in node.radices)
     if digits < len(node.radices):
         raise InvalidInput(
             "A program with 'some' needs attributes of at least two answers each. Leave out those with one."
         )
-    # Against a foreign answer's bit: how much likelier the true answer's is, where it shows one and where it shows none.
-    ones = (Fraction(other.own, foreign), Fraction(kept.own, foreign))
-    zeros = (Fraction(ONE - other.own, ONE - foreign), Fraction(ONE - kept.own, ONE - foreign))
-    return _ratio([_kept_mean(node, [ones] * shown + [zeros] * (digits - shown)) for shown in range(digits + 1)])
+    # Likelihood ratio of the true answer's bit to another answer's, for bit 1 and for bit 0.
+    ones = (Fraction(if_other.own, foreign), Fraction(if_kept.own, foreign))
+    zeros = (Fraction(ONE - if_other.own, ONE - foreign), Fraction(ONE - if_kept.own, ONE - foreign))
+    return _ratio([_kept_mean(node, [ones] * n_shown + [zeros] * (digits - n_shown)) for n_shown in range(digits + 1)])
 
 
 def _kept_mean(node: nodes.Some, factors: Sequence[tuple[Fraction, Fraction]]) -> Fraction:
     sums = [Fraction(1)]
-    for other, kept in factors:
-        sums = [other * a + kept * b for a, b in zip([*sums, Fraction(0)], [Fraction(0), *sums], strict=True)]
+    for if_other, if_kept in factors:
+        sums = [if_other * a + if_kept * b for a, b in zip([*sums, Fraction(0)], [Fraction(0), *sums], strict=True)]
     chances = enumerate(node.sizes())
     return sum((chance * sums[w] / math.comb(len(factors), w) for w, chance in chances), Fraction(0))
 

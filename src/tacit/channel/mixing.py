@@ -150,8 +150,8 @@ class MixtureLaw(Channel):
         return law
 
     def chance_terms(self, columns: Sequence[Codes]) -> tuple[ProductTerm, ...]:
-        told = ProductTerm(np.full(len(columns[0]), self.keep), tuple(columns))
-        return told, ProductTerm(self._noise_of(columns), (None,) * len(self.shape))
+        truth_term = ProductTerm(np.full(len(columns[0]), self.keep), tuple(columns))
+        return truth_term, ProductTerm(self._noise_of(columns), (None,) * len(self.shape))
 
     def inverse(self, columns: Sequence[Codes], guess: Array | None = None) -> Array:
         keep = self._checked_keep()
@@ -165,14 +165,14 @@ class MixtureLaw(Channel):
 
     def inverse_terms(self, columns: Sequence[Codes]) -> tuple[ProductTerm, ...] | None:
         keep, rows = self._checked_keep(), len(columns[0])
-        told = ProductTerm(np.full(rows, 1 / keep), tuple(columns))
+        truth_term = ProductTerm(np.full(rows, 1 / keep), tuple(columns))
         if keep == 1:
-            return (told,)
+            return (truth_term,)
         factors = self.personal_factors
         if factors is None:
             return None
         every = tuple(np.broadcast_to(factor, (rows, len(factor))) for factor in factors)
-        return told, ProductTerm(np.full(rows, (keep - 1) / keep), every)
+        return truth_term, ProductTerm(np.full(rows, (keep - 1) / keep), every)
 
     def most_likely(self, frequencies: Array) -> Array | None:
         if self.keep <= 0:
@@ -204,12 +204,12 @@ class MixtureLaw(Channel):
 
         Report v comes from the record v, of prior `reported`, or as a draw, which leaves the prior of the property.
         """
-        noise, told = self._noise, self.keep * reported
-        own = told + noise * p[shown]
-        best = np.maximum(own, noise * _largest_other(p)[shown])
-        seen = told + noise
+        noise, truthful = self._noise, self.keep * reported
+        joint_chances = truthful + noise * p[shown]
+        best = np.maximum(joint_chances, noise * _largest_other(p)[shown])
+        seen = truthful + noise
         possible = seen > 0
-        squares = (own**2 + noise**2 * (p @ p - p[shown] ** 2))[possible] / seen[possible]
+        squares = (joint_chances**2 + noise**2 * (p @ p - p[shown] ** 2))[possible] / seen[possible]
         return Figures(
             map_privacy=float(1 - best.sum()),
             worst_posterior=float((best[possible] / seen[possible]).max()),
@@ -217,12 +217,12 @@ class MixtureLaw(Channel):
         )
 
     def independent_figures(self, priors: Sequence[Array]) -> Figures:
-        known = super().independent_figures(priors)
-        return self._even_figures(self.size, priors) if known is UNKNOWN else known
+        figures = super().independent_figures(priors)
+        return self._even_figures(self.size, priors) if figures is UNKNOWN else figures
 
     def independent_answer_figures(self, axis: int, priors: Sequence[Array]) -> Figures:
-        known = super().independent_answer_figures(axis, priors)
-        return self._even_figures(self.shape[axis], priors) if known is UNKNOWN else known
+        figures = super().independent_answer_figures(axis, priors)
+        return self._even_figures(self.shape[axis], priors) if figures is UNKNOWN else figures
 
     def _even_figures(self, values: int, priors: Sequence[Array]) -> Figures:
         """Figures of a property with so many equally likely values, on a domain too large to write out."""

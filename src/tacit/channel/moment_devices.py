@@ -171,8 +171,10 @@ def moment_design(name: str, parameters: str | Mapping[str, Given]) -> MomentDes
     given = read_parameters(parameters) if isinstance(parameters, str) else dict(parameters)
     for key in given:
         if key not in device.parameters:
-            known = ", ".join(device.parameters)
-            raise InvalidInput(f"The device {name!r} has no parameter {key!r}. It takes {known}: {device.example}.")
+            parameter_names = ", ".join(device.parameters)
+            raise InvalidInput(
+                f"The device {name!r} has no parameter {key!r}. It takes {parameter_names}: {device.example}."
+            )
     for key, meaning in device.parameters.items():
         if key not in given:
             raise InvalidInput(f"The device {name!r} needs {key}, {meaning}. For example: {device.example}.")
@@ -203,12 +205,15 @@ def _number(name: str, value: Given) -> float:
 
 def _lists(items: Given, device: Device) -> tuple[MomentSample, ...]:
     """The sample with the longer list, then the other one."""
-    shown = by_sample(items)
-    if shown is None or len(shown) != 2:
+    items_by_sample = by_sample(items)
+    if items_by_sample is None or len(items_by_sample) != 2:
         raise InvalidInput(
             f"items is {items!r}; it must give the number of items shown to each of two samples: {device.example}."
         )
-    counts = {sample: whole_number(f"The number of items of sample {sample}", many) for sample, many in shown.items()}
+    counts = {
+        sample: whole_number(f"The number of items of sample {sample}", many)
+        for sample, many in items_by_sample.items()
+    }
     short, long = sorted(counts, key=lambda sample: counts[sample])
     if counts[long] != counts[short] + 1:
         raise InvalidInput(

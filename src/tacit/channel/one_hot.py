@@ -174,19 +174,23 @@ class OneHotLaw(Channel):
         With the answers sorted, the likeliest one is shown, and the best hidden one is the first hidden; or the other way
         round. So the reports fall into 2 n classes; the bits behind the one that decides may be anything.
         """
-        own, falling = self._own, np.sort(p)[::-1]
-        shown, hidden = self.background, 1 - self.background
+        true_bit, falling = self._own, np.sort(p)[::-1]
+        other_shown, other_hidden = self.background, 1 - self.background
         steps = np.arange(len(p) - 1)  # 0 for the second answer
         first, others = falling[0], falling[1:]
-        first_shown = np.maximum(own * hidden * shown**steps * first, (1 - own) * shown ** (steps + 1) * others)
-        first_hidden = np.maximum((1 - own) * shown * hidden**steps * first, own * hidden ** (steps + 1) * others)
-        all_alike = (own * shown ** len(steps) + (1 - own) * hidden ** len(steps)) * first
+        first_shown = np.maximum(
+            true_bit * other_hidden * other_shown**steps * first, (1 - true_bit) * other_shown ** (steps + 1) * others
+        )
+        first_hidden = np.maximum(
+            (1 - true_bit) * other_shown * other_hidden**steps * first, true_bit * other_hidden ** (steps + 1) * others
+        )
+        all_alike = (true_bit * other_shown ** len(steps) + (1 - true_bit) * other_hidden ** len(steps)) * first
         return float(first_shown.sum() + first_hidden.sum() + all_alike)
 
     def _worst_posterior(self, largest: float) -> float:
         """One answer shown and all others hidden, or the reverse; bits that are all alike leave the prior."""
-        own, background = self._own, self.background
-        for_shown, for_hidden = own * (1 - background), (1 - own) * background
+        true_bit, background = self._own, self.background
+        for_shown, for_hidden = true_bit * (1 - background), (1 - true_bit) * background
         worst = largest
         for speaks, against in ((for_shown, for_hidden), (for_hidden, for_shown)):
             if speaks > 0:
@@ -194,20 +198,20 @@ class OneHotLaw(Channel):
         return worst
 
     def _pse(self, p: Array) -> float | None:
-        own, background = self._own, self.background
+        true_bit, background = self._own, self.background
         if background in (0, 1):  # a bit that differs from all others tells the truth
-            telling = own if background == 0 else 1 - own
+            telling = true_bit if background == 0 else 1 - true_bit
             return float(1 - telling - (1 - telling) * (p @ p))
-        shown, hidden = own / background, (1 - own) / (1 - background)
+        ratio_shown, ratio_hidden = true_bit / background, (1 - true_bit) / (1 - background)
         if np.ptp(p) == 0:
-            return _even_pse(shown, hidden, background, len(p))
+            return _even_pse(ratio_shown, ratio_hidden, background, len(p))
         if len(p) > LISTED_BITS:
             return None
         chance, seen, squares = np.ones(1), np.zeros(1), np.zeros(1)
         for share in p:  # one more bit doubles the patterns
             chance = np.concatenate([chance * background, chance * (1 - background)])
-            seen = np.concatenate([seen + shown * share, seen + hidden * share])
-            squares = np.concatenate([squares + (shown * share) ** 2, squares + (hidden * share) ** 2])
+            seen = np.concatenate([seen + ratio_shown * share, seen + ratio_hidden * share])
+            squares = np.concatenate([squares + (ratio_shown * share) ** 2, squares + (ratio_hidden * share) ** 2])
         possible = seen > 0
         return float(1 - (chance * squares)[possible] @ (1 / seen[possible]))
 
@@ -215,10 +219,10 @@ class OneHotLaw(Channel):
         """For one attribute from the two entries of ``A^T A``."""
         if len(self.shape) > 1:
             return super().singular_extremes()
-        own, background, n = self._own, self.background, self.size
+        true_bit, background, n = self._own, self.background, self.size
         others = (background**2 + (1 - background) ** 2) ** (n - 2)
-        same = (own**2 + (1 - own) ** 2) * (background**2 + (1 - background) ** 2)
-        different = (own * background + (1 - own) * (1 - background)) ** 2
+        same = (true_bit**2 + (1 - true_bit) ** 2) * (background**2 + (1 - background) ** 2)
+        different = (true_bit * background + (1 - true_bit) * (1 - background)) ** 2
         return math.sqrt((same + (n - 1) * different) * others), math.sqrt(max(same - different, 0.0) * others)
 
 

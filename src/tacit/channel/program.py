@@ -159,9 +159,9 @@ class Even(ProgramNode):
     def run(self, truth: Digits, draws: Draws) -> Digits:
         if not self.other:
             return tuple(draws.below(radix) for radix in self.radices)
-        own = joint(truth, self.radices)
+        true_code = joint(truth, self.radices)
         drawn = draws.below(self.size - 1)
-        return split(drawn + (drawn >= own), self.radices)
+        return split(drawn + (drawn >= true_code), self.radices)
 
     def chance(self, truth: Digits, report: Digits) -> Fraction:
         if not self.other:
@@ -178,8 +178,8 @@ class Toss(ProgramNode):
         in_order = len(bounds) == 2 and all(map(_is_chance, bounds)) and 0 <= bounds[1] - bounds[0] < LARGEST_BOUND
         _expect(document, in_order, '"toss" must be a whole number from 0 to 2**32, or two of them in order')
         self.low, self.high = bounds
-        self.heads = compiled(document["heads"], self.radices, depth + 1)
-        self.tails = compiled(document["tails"], self.radices, depth + 1)
+        self.heads = compile_program(document["heads"], self.radices, depth + 1)
+        self.tails = compile_program(document["tails"], self.radices, depth + 1)
         alike = self.heads.report_radices == self.tails.report_radices
         _expect(document, alike, "heads and tails must make reports of one shape, or the shape would tell the coin")
         self.report_radices = self.heads.report_radices
@@ -244,39 +244,39 @@ class Each(ProgramNode):
 
     def read(self, document: Mapping[str, Any], depth: int) -> None:
         parts = document["each"]
-        pairs = isinstance(parts, list) and all(isinstance(part, list) and len(part) == 2 for part in parts)
-        _expect(document, pairs and bool(parts), '"each" must be a list of [positions, program]')
-        positions = [position for part in parts for position in _positions(document, part[0])]
+        are_pairs = isinstance(parts, list) and all(isinstance(pair, list) and len(pair) == 2 for pair in parts)
+        _expect(document, are_pairs and bool(parts), '"each" must be a list of [positions, program]')
+        positions = [position for pair in parts for position in _positions(document, pair[0])]
         _expect(
             document,
             sorted(positions) == list(range(len(self.radices))),
             f"every one of the {len(self.radices)} digits must belong to exactly one part, and no other digit can be read",
         )
         self.parts = [
-            (tuple(where), compiled(program, tuple(self.radices[at] for at in where), depth + 1))
+            (tuple(where), compile_program(program, tuple(self.radices[at] for at in where), depth + 1))
             for where, program in parts
         ]
-        self.report_radices = tuple(radix for _, part in self.parts for radix in part.report_radices)
+        self.report_radices = tuple(radix for _, node in self.parts for radix in node.report_radices)
 
     def run(self, truth: Digits, draws: Draws) -> Digits:
-        shown = [part.run(tuple(truth[at] for at in where), draws) for where, part in self.parts]
-        return tuple(itertools.chain(*shown))
+        reports = [node.run(tuple(truth[at] for at in where), draws) for where, node in self.parts]
+        return tuple(itertools.chain(*reports))
 
     def chance(self, truth: Digits, report: Digits) -> Fraction:
         chance, start = Fraction(1), 0
-        for where, part in self.parts:
-            stop = start + len(part.report_radices)
-            chance *= part.chance(tuple(truth[at] for at in where), report[start:stop])
+        for where, node in self.parts:
+            stop = start + len(node.report_radices)
+            chance *= node.chance(tuple(truth[at] for at in where), report[start:stop])
             start = stop
         return chance
 
     def reports(self) -> Iterator[Digits]:
-        for parts in itertools.product(*(list(part.reports()) for _, part in self.parts)):
-            yield tuple(itertools.chain(*parts))
+        for reports in itertools.product(*(list(node.reports()) for _, node in self.parts)):
+            yield tuple(itertools.chain(*reports))
 
     @property
     def report_count(self) -> int:
-        return math.prod(part.report_count for _, part in self.parts)
+        return math.prod(node.report_count for _, node in self.parts)
 
 
 class Bits(ProgramNode):
@@ -308,15 +308,15 @@ class Some(ProgramNode):
     def read(self, document: Mapping[str, Any], depth: int) -> None:
         self.bound = document["some"]
         _expect(document, _is_count(self.bound, 1, LARGEST_BOUND), '"some" must be a whole number from 1 to 2**32')
-        self.kept = [compiled(document["kept"], (radix,), depth + 1) for radix in self.radices]
-        self.others = [compiled(document["others"], (radix,), depth + 1) for radix in self.radices]
+        self.kept = [compile_program(document["kept"], (radix,), depth + 1) for radix in self.radices]
+        self.others = [compile_program(document["others"], (radix,), depth + 1) for radix in self.radices]
         alike = all(a.report_radices == b.report_radices for a, b in zip(self.kept, self.others, strict=True))
         _expect(
             document,
             alike,
             "kept and other digits must make reports of one shape, or the shape would tell which is which",
         )
-        self.report_radices = tuple(radix for one in self.kept for radix in one.report_radices)
+        self.report_radices = tuple(radix for node in self.kept for radix in node.report_radices)
 
     def sizes(self) -> list[Fraction]:
         """The chance of each number of kept digits."""
@@ -327,16 +327,16 @@ class Some(ProgramNode):
     def run(self, truth: Digits, draws: Draws) -> Digits:
         count = len(self.radices)
         chosen = set(even_set(count, min(draws.below(self.bound), count), draws))
-        shown = [(self.kept if at in chosen else self.others)[at].run((truth[at],), draws) for at in range(count)]
-        return tuple(itertools.chain(*shown))
+        reports = [(self.kept if at in chosen else self.others)[at].run((truth[at],), draws) for at in range(count)]
+        return tuple(itertools.chain(*reports))
 
     def chance(self, truth: Digits, report: Digits) -> Fraction:
         # The sum over all sets of w digits is a coefficient of a product of one linear factor for each digit.
         sums = [Fraction(1)]
         start = 0
-        for digit, kept, other in zip(truth, self.kept, self.others, strict=True):
-            stop = start + len(kept.report_radices)
-            a, b = other.chance((digit,), report[start:stop]), kept.chance((digit,), report[start:stop])
+        for digit, if_kept, if_other in zip(truth, self.kept, self.others, strict=True):
+            stop = start + len(if_kept.report_radices)
+            a, b = if_other.chance((digit,), report[start:stop]), if_kept.chance((digit,), report[start:stop])
             sums = [a * low + b * high for low, high in zip([*sums, Fraction(0)], [Fraction(0), *sums], strict=True)]
             start = stop
         count = len(self.radices)
@@ -358,10 +358,10 @@ class Subset(ProgramNode):
         self.report_radices = (self.size,) * self.members
 
     def run(self, truth: Digits, draws: Draws) -> Digits:
-        own = joint(truth, self.radices)
+        true_code = joint(truth, self.radices)
         drawn = even_set(self.size - 1, self.members - self.holds, draws)
-        others = [index + (index >= own) for index in drawn]
-        return tuple(sorted([*others, own] if self.holds else others))
+        others = [index + (index >= true_code) for index in drawn]
+        return tuple(sorted([*others, true_code] if self.holds else others))
 
     def chance(self, truth: Digits, report: Digits) -> Fraction:
         is_member = joint(truth, self.radices) in report
@@ -420,7 +420,7 @@ class Hash(ProgramNode):
             self.width >= max(least, self.bucket_bits),
             f'"width" must be at least {least} for a pairwise independent hash',
         )
-        self.then = compiled(document["then"], (self.buckets,), depth + 1)
+        self.then = compile_program(document["then"], (self.buckets,), depth + 1)
         high = self.width - SEED_WORD
         number = (1 << high, ONE) if high > 0 else (1 << self.width,)
         self.seed_radices: Digits = number + number
@@ -437,13 +437,13 @@ class Hash(ProgramNode):
         return self.then.run((self.bucket(truth, seed),), draws) + seed
 
     def chance(self, truth: Digits, report: Digits) -> Fraction:
-        shown = len(self.then.report_radices)
-        bucket = self.bucket(truth, report[shown:])
-        return self.then.chance((bucket,), report[:shown]) / (1 << 2 * self.width)
+        seed_start = len(self.then.report_radices)
+        bucket = self.bucket(truth, report[seed_start:])
+        return self.then.chance((bucket,), report[:seed_start]) / (1 << 2 * self.width)
 
     def reports(self) -> Iterator[Digits]:
         for seed in itertools.product(*map(range, self.seed_radices)):
-            yield from (shown + seed for shown in self.then.reports())
+            yield from (report + seed for report in self.then.reports())
 
     @property
     def report_count(self) -> int:
@@ -460,7 +460,7 @@ class Above(ProgramNode):
         _expect(document, fits, f'"above" needs {self.size - 1} weights of at least 1, one for each gap between values')
         _expect(document, sum(given) == ONE, 'the weights of "above" must sum to 2**32')
         self.weights = given
-        self.then = compiled(document["then"], (2,), depth + 1)
+        self.then = compile_program(document["then"], (2,), depth + 1)
         self.report_radices = (len(given), *self.then.report_radices)
 
     def run(self, truth: Digits, draws: Draws) -> Digits:
@@ -473,7 +473,7 @@ class Above(ProgramNode):
 
     def reports(self) -> Iterator[Digits]:
         for gap in range(len(self.weights)):
-            yield from ((gap, *shown) for shown in self.then.reports())
+            yield from ((gap, *report) for report in self.then.reports())
 
     @property
     def report_count(self) -> int:
@@ -496,18 +496,18 @@ class Fill(ProgramNode):
             f"digit {self.position} has {radix} values: the code must be one of them and n the number of others",
         )
         filled = (*self.radices[: self.position], self.answers, *self.radices[self.position + 1 :])
-        self.then = compiled(document["then"], filled, depth + 1)
+        self.then = compile_program(document["then"], filled, depth + 1)
         self.report_radices = self.then.report_radices
 
     def run(self, truth: Digits, draws: Draws) -> Digits:
-        shown = truth[self.position]
-        drawn = draws.below(self.answers) if shown == self.code else shown - (shown > self.code)
+        digit = truth[self.position]
+        drawn = draws.below(self.answers) if digit == self.code else digit - (digit > self.code)
         return self.then.run(self._with(truth, drawn), draws)
 
     def chance(self, truth: Digits, report: Digits) -> Fraction:
-        shown = truth[self.position]
-        if shown != self.code:
-            return self.then.chance(self._with(truth, shown - (shown > self.code)), report)
+        digit = truth[self.position]
+        if digit != self.code:
+            return self.then.chance(self._with(truth, digit - (digit > self.code)), report)
         chances = (self.then.chance(self._with(truth, drawn), report) for drawn in range(self.answers))
         return sum(chances, Fraction(0)) / self.answers
 
@@ -526,8 +526,8 @@ _KINDS = (Same, Reverse, Even, Toss, Weigh, Each, Bits, Some, Subset, Half, Hash
 _NODES = {kind.fields: kind for kind in _KINDS}
 
 
-def compiled(program: Any, radices: Sequence[int], depth: int = 0) -> ProgramNode:
-    """`program` read for truths of these radices; whatever is not a program of Tacit is refused."""
+def compile_program(program: Any, radices: Sequence[int], depth: int = 0) -> ProgramNode:
+    """The node that runs `program` on truths of these radices; anything that is not a program is refused."""
     _expect(program, isinstance(program, dict), "a node must be an object")
     _expect(program, depth < DEEPEST, f"a program may nest at most {DEEPEST} nodes")
     kind = _NODES.get(frozenset(program) - {"asked"} if "weigh" in program else frozenset(program))
@@ -541,12 +541,12 @@ def compiled(program: Any, radices: Sequence[int], depth: int = 0) -> ProgramNod
 
 def run(program: Any, radices: Sequence[int], truth: Sequence[int], draws: Draws) -> Digits:
     """One report of a truth."""
-    return compiled(program, radices).run(tuple(truth), draws)
+    return compile_program(program, radices).run(tuple(truth), draws)
 
 
 def law(program: Any, radices: Sequence[int]) -> dict[Digits, tuple[Fraction, ...]]:
     """The exact chance of every possible report given each truth, in the order of the truths' joint codes."""
-    node = compiled(program, radices)
+    node = compile_program(program, radices)
     if node.report_count * node.size > LARGEST_LAW:
         raise InvalidInput(
             f"The law of this program has {node.size:,} truths and {node.report_count:,} reports: too many to write out."
@@ -603,12 +603,12 @@ def _radices(given: Any) -> Digits:
 
 
 def _positions(document: Any, given: Any) -> list[int]:
-    whole = isinstance(given, list) and bool(given) and all(_is_count(one, 0, ONE) for one in given)
+    whole = isinstance(given, list) and bool(given) and all(_is_count(position, 0, ONE) for position in given)
     _expect(document, whole, "positions must be lists of whole numbers")
     return list(given)
 
 
 def _expect(document: Any, holds: bool, rule: str) -> None:
     if not holds:
-        shown = repr(document)
-        raise InvalidInput(f"A program holds {shown if len(shown) <= 80 else shown[:77] + '...'}: {rule}.")
+        text = repr(document)
+        raise InvalidInput(f"A program holds {text if len(text) <= 80 else text[:77] + '...'}: {rule}.")

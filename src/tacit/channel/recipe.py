@@ -29,14 +29,14 @@ class Recipe:
 
     def build(self, shape: Shape) -> Channel:
         """The channel for a group whose attributes have these numbers of answers."""
-        known = kind(self.kind)
-        missing = [name for name in known.required if name not in self.parameters]
-        unknown = [name for name in self.parameters if name not in known.required + known.optional]
+        channel_kind = kind(self.kind)
+        missing = [name for name in channel_kind.required if name not in self.parameters]
+        unknown = [name for name in self.parameters if name not in channel_kind.required + channel_kind.optional]
         if missing or unknown:
-            wanted = ", ".join((*known.required, *(f"{name} (optional)" for name in known.optional)))
+            wanted = ", ".join((*channel_kind.required, *(f"{name} (optional)" for name in channel_kind.optional)))
             wrong = f"lacks {missing[0]!r}" if missing else f"does not take {unknown[0]!r}"
             raise InvalidInput(f"The channel {self.kind!r} {wrong}. It takes: {wanted}.")
-        return known.make(tuple(shape), self.parameters)
+        return channel_kind.make(tuple(shape), self.parameters)
 
     @classmethod
     def of(cls, channel: Channel) -> Recipe:

@@ -36,5 +36,5 @@ def kind(name: str) -> Kind:
     """What is known of a kind of channel."""
     if name not in FILES:
         raise UnknownName("Channel kind", name, FILES)
-    known: Kind = importlib.import_module(f"tacit.channel.kinds.{FILES[name]}").KINDS[name]
-    return known
+    channel_kind: Kind = importlib.import_module(f"tacit.channel.kinds.{FILES[name]}").KINDS[name]
+    return channel_kind

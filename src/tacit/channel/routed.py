@@ -107,10 +107,12 @@ class RoutedChannel(Channel):
         wrong = np.flatnonzero(places[nearest] != codes)
         if len(wrong):
             answers = [
-                one.answers[column[wrong[0]]] for one, column in zip(self.records.attributes, truths, strict=True)
+                attribute.answers[column[wrong[0]]]
+                for attribute, column in zip(self.records.attributes, truths, strict=True)
             ]
             named = ", ".join(
-                f"{one.name} = {answer}" for one, answer in zip(self.records.attributes, answers, strict=True)
+                f"{attribute.name} = {answer}"
+                for attribute, answer in zip(self.records.attributes, answers, strict=True)
             )
             raise InvalidInput(
                 f"Row {wrong[0] + 1} holds {named}, which the routing of these questions does not allow. Correct the row; "
@@ -149,8 +151,8 @@ class RoutedChannel(Channel):
     def _factors(self) -> tuple[Array, Array, Array]:
         """Singular vectors and values of the law on legal records, without what tells nothing."""
         left, values, right = np.linalg.svd(self.inner.matrix, full_matrices=False)
-        kept = values > values[0] * NOTHING
-        return left[:, kept], values[kept], right[kept].T
+        nonzero = values > values[0] * NOTHING
+        return left[:, nonzero], values[nonzero], right[nonzero].T
 
     @property
     def _rank(self) -> int:

@@ -81,14 +81,16 @@ class Records:
         return np.ravel_multi_index(tuple(self.codes.T), self.shape).astype(np.int64)
 
     @cached_property
-    def asked(self) -> Mask:
+    def asked_mask(self) -> Mask:
         """``[record, attribute]``: whether the question was asked."""
         missing = [attribute.answers.index(NOT_ASKED) if may_skip(attribute) else -1 for attribute in self.attributes]
         return self.codes != np.array(missing)
 
     @cached_property
     def answers(self) -> tuple[tuple[str, ...], ...]:
-        return tuple(tuple(one.answers[code] for one, code in self._cells(row)) for row in self.codes.tolist())
+        return tuple(
+            tuple(attribute.answers[code] for attribute, code in self._cells(row)) for row in self.codes.tolist()
+        )
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -127,7 +129,7 @@ class Records:
             return (np.ones(len(self), dtype=bool),)
         made: dict[bytes, Mask] = {}
         for state in np.ndindex((2,) * len(outside)):
-            free = ~decided_outside[:, outside] | (self.asked[:, outside] == np.array(state, dtype=bool))
+            free = ~decided_outside[:, outside] | (self.asked_mask[:, outside] == np.array(state, dtype=bool))
             possible = free.all(axis=1)
             if possible.any():
                 made[possible.tobytes()] = possible
@@ -138,8 +140,8 @@ class Records:
         mixed = np.zeros(self.codes.shape, dtype=bool)
         for axis, (before, _, _) in enumerate(_steps(self.codes, self.shape)):
             prefixes = int(before.max()) + 1
-            asked = np.bincount(before, self.asked[:, axis], prefixes) > 0
-            skipped = np.bincount(before, ~self.asked[:, axis], prefixes) > 0
+            asked = np.bincount(before, self.asked_mask[:, axis], prefixes) > 0
+            skipped = np.bincount(before, ~self.asked_mask[:, axis], prefixes) > 0
             mixed[:, axis] = (asked & skipped)[before]
         return mixed
 
@@ -148,7 +150,7 @@ class Records:
 
         Both were asked the question: not being asked is the answer to another one.
         """
-        candidates = np.flatnonzero(among & self.asked[:, axis])
+        candidates = np.flatnonzero(among & self.asked_mask[:, axis])
         codes = self.codes[candidates]
         powers = 1 << np.arange(codes.shape[1])
         first, second = [], []
@@ -235,7 +237,7 @@ class Ways:
 
     def __iter__(self) -> Iterator[tuple[str, ...]]:
         yield from itertools.product(*self.each)
-        yield from ((one,) * len(self.each) for one in self.special)
+        yield from ((answer,) * len(self.each) for answer in self.special)
 
 
 Condition = tuple[str, frozenset[str]]  # an attribute, and the answers after which a question is asked
@@ -258,7 +260,7 @@ class Asked:
     @property
     def earlier(self) -> tuple[str, ...]:
         """The attributes that decide whether it is asked."""
-        every = (*self.when, *(one for alternative in self.alternatives for one in alternative))
+        every = (*self.when, *(condition for alternative in self.alternatives for condition in alternative))
         return tuple(dict.fromkeys(name for name, _ in every))
 
     def is_asked(self, record: Mapping[str, str]) -> bool:
@@ -278,50 +280,50 @@ class Routing:
 
     def blocks(self) -> list[tuple[Asked, ...]]:
         """The sensitive questions, those together that routing connects; in the order of their first questions."""
-        home = {attribute: index for index, one in enumerate(self.questions) for attribute in one.attributes}
+        home = {name: index for index, question in enumerate(self.questions) for name in question.attributes}
         block = list(range(len(self.questions)))
         for index, question in enumerate(self.questions):
             for earlier in question.earlier:
                 if not question.is_public and not self.questions[home[earlier]].is_public:
                     old, new = block[index], block[home[earlier]]
-                    block = [new if one == old else one for one in block]
-        sensitive = [index for index, one in enumerate(self.questions) if not one.is_public]
+                    block = [new if number == old else number for number in block]
+        sensitive = [index for index, question in enumerate(self.questions) if not question.is_public]
         heads = list(dict.fromkeys(block[index] for index in sensitive))
         return [tuple(self.questions[index] for index in sensitive if block[index] == head) for head in heads]
 
     def public_situations(self, block: Sequence[Asked]) -> list[dict[str, str]]:
         """Every combination of the public answers that decide what is asked in a block."""
-        public = {name: one for one in self.questions if one.is_public for name in one.attributes}
+        public = {name: question for question in self.questions if question.is_public for name in question.attributes}
         needed: list[Asked] = []
-        waiting = [name for one in block for name in one.earlier if name in public]
+        waiting = [name for question in block for name in question.earlier if name in public]
         while waiting:
             question = public[waiting.pop()]
             if question not in needed:
                 needed.append(question)
                 waiting.extend(earlier for earlier in question.earlier if earlier in public)
-        chosen = [one for one in self.questions if one in needed]
+        chosen = [question for question in self.questions if question in needed]
         return [dict(record) for record in _walk(chosen, {})]
 
     def _legal(self, block: Sequence[Asked], known: Mapping[str, str]) -> list[tuple[str, ...]]:
-        names = [name for one in block for name in one.attributes]
+        names = [name for question in block for name in question.attributes]
         return [tuple(record[name] for name in names) for record in _walk(block, known)]
 
     def possible(self, block: Sequence[Asked], known: Mapping[str, str], records: Records) -> Mask:
         """Which records are legal after these public answers."""
         if len(block) == 1 and len(records.attributes) == 1:  # however many answers it has
             (question,), (attribute,) = block, records.attributes
-            own = question.ways.each[question.attributes.index(attribute.name)]
-            told = {*own, *question.ways.special} if question.is_asked(known) else {NOT_ASKED}
-            return np.array([attribute.answers[code] in told for code in records.codes[:, 0]])
-        names = [name for one in block for name in one.attributes]
+            choices = question.ways.each[question.attributes.index(attribute.name)]
+            allowed = {*choices, *question.ways.special} if question.is_asked(known) else {NOT_ASKED}
+            return np.array([attribute.answers[code] in allowed for code in records.codes[:, 0]])
+        names = [name for question in block for name in question.attributes]
         order = [names.index(attribute.name) for attribute in records.attributes]
         legal = {tuple(record[place] for place in order) for record in self._legal(block, known)}
         return np.array([answers in legal for answers in records.answers])
 
     def records(self, block: Sequence[Asked], attributes: Sequence[Attribute]) -> Records:
         """The legal records of a block, whatever the public answers are."""
-        legal = {record for known in self.public_situations(block) for record in self._legal(block, known)}
-        codes = [[a.answers.index(answer) for a, answer in zip(attributes, one, strict=True)] for one in legal]
+        legal = {record for situation in self.public_situations(block) for record in self._legal(block, situation)}
+        codes = [[a.answers.index(answer) for a, answer in zip(attributes, record, strict=True)] for record in legal]
         return Records(tuple(attributes), np.array(sorted(codes), dtype=np.int64))
 
 
@@ -333,8 +335,8 @@ def _walk(questions: Sequence[Asked], known: Mapping[str, str]) -> Iterator[dict
         after = [(record, question.ways if question.is_asked(record) else not_asked) for record in partial]
         if sum(ways.count for _, ways in after) > MOST_RECORDS:
             raise InvalidInput(
-                f"The questions {', '.join(one.name for one in questions)} can be answered in more than {MOST_RECORDS:,} "
-                "ways. Ask fewer questions after one answer, or offer fewer answers."
+                f"The questions {', '.join(question.name for question in questions)} can be answered in more than "
+                f"{MOST_RECORDS:,} ways. Ask fewer questions after one answer, or offer fewer answers."
             )
         partial = [
             {**record, **dict(zip(question.attributes, way, strict=True))} for record, ways in after for way in ways

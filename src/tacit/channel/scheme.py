@@ -200,7 +200,7 @@ class Scheme(Shown):
     document: Mapping[str, Any] | None = None  # as it was read, so that its hash stays its own
 
     def __post_init__(self) -> None:
-        shown: dict[str, Attribute] = {}
+        report_columns: dict[str, Attribute] = {}
         owner: dict[str, str] = {}
         for questionnaire in self.questionnaires:
             if not questionnaire.attributes:
@@ -208,7 +208,7 @@ class Scheme(Shown):
                     f"The questionnaire {questionnaire.name!r} asks nothing. Give it a group, or leave it out."
                 )
             for column in questionnaire.report_schema:
-                if shown.setdefault(column.name, column).shows != column.shows:
+                if report_columns.setdefault(column.name, column).shows != column.shows:
                     raise InvalidInput(
                         f"The report column {column.name!r} shows one answer in one questionnaire and a set in another; one "
                         "file cannot hold both. Use the same kind of channel for it, or group it differently."
@@ -332,7 +332,7 @@ class Scheme(Shown):
         return self.questionnaires[0].groups
 
     @cached_property
-    def routed(self) -> tuple[Records, ...]:
+    def routed_records(self) -> tuple[Records, ...]:
         """The legal records of its routed groups."""
         every = [group for questionnaire in self.questionnaires for group in questionnaire.groups]
         return tuple(group.records for group in every if group.records is not None)
@@ -441,12 +441,12 @@ def _questionnaire_recipes(questionnaires: Any) -> list[tuple[str, float, list[G
     if not isinstance(questionnaires, list) or not questionnaires:
         raise InvalidInput(f"`questionnaires` must be a list of at least one, not {questionnaires!r}.")
     made = []
-    for part in questionnaires:
-        if not isinstance(part, Mapping) or not {"name", "probability", "groups"} <= set(part):
+    for questionnaire in questionnaires:
+        if not isinstance(questionnaire, Mapping) or not {"name", "probability", "groups"} <= set(questionnaire):
             raise InvalidInput(
-                f"A questionnaire must be an object with a name, a probability and groups, not {part!r}."
+                f"A questionnaire must be an object with a name, a probability and groups, not {questionnaire!r}."
             )
-        made.append((str(part["name"]), part["probability"], _recipes(part["groups"])))
+        made.append((str(questionnaire["name"]), questionnaire["probability"], _recipes(questionnaire["groups"])))
     return made
 
 

@@ -95,7 +95,7 @@ class Block:
         return self._shares[key]
 
     def _indicators(self, positions: tuple[int, ...]) -> Array:
-        asked = self.records.asked[:, list(positions)].all(axis=1)
+        asked = self.records.asked_mask[:, list(positions)].all(axis=1)
         codes = self.records.codes[:, list(positions)]
         cells = np.unique(codes[asked], axis=0)
         return np.array([(codes == cell).all(axis=1) for cell in cells], dtype=np.float64)

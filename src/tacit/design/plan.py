@@ -229,7 +229,7 @@ def _of_scheme(
         raise InvalidInput(f"The number of respondents must be a whole number of at least 1, not {respondents!r}.")
     z = checked_level(level)
     stated = prior is not None or scheme.prior is not None
-    known = Prior.of(scheme.schema, by_name(scheme, prior), scheme.prior, scheme.routed) if stated else None
+    known = Prior.of(scheme.schema, by_name(scheme, prior), scheme.prior, scheme.routed_records) if stated else None
     wanted = {name: _checked_purpose(purposes.get(name, "shares")) for name in scheme.schema.names}
     of_shares = [name for name, purpose in wanted.items() if purpose != "mean"]
     unknown = [name for name in of_shares if known is None or known.is_uniform([name])]
@@ -327,7 +327,7 @@ def _variance_at(scheme: Scheme, name: str, code: int, share: float) -> float:
     size = scheme.schema[name].size
     distribution = np.full(size, (1 - share) / (size - 1))
     distribution[code] = share
-    prior = Prior.of(scheme.schema, {name: distribution}, routed=scheme.routed)
+    prior = Prior.of(scheme.schema, {name: distribution}, routed=scheme.routed_records)
     return float(report_variance(scheme, prior, [name])[code])
 
 

@@ -41,7 +41,7 @@ def predicted_errors(
         raise InvalidInput(f"The number of respondents must be a whole number of at least 1, not {respondents!r}.")
     names = scheme.schema.names
     longest = len(names) if max_length is None else min(max_length, len(names))
-    assumed = Prior.of(scheme.schema, prior, scheme.prior, scheme.routed)
+    assumed = Prior.of(scheme.schema, prior, scheme.prior, scheme.routed_records)
     variances = _SplitVariances.of(scheme, assumed) or (
         lambda table: float(report_variance(scheme, assumed, table).sum())
     )

@@ -99,7 +99,7 @@ def with_prior(scheme: Scheme, prior: Any) -> Scheme:
     """`scheme`, stating the prior it was designed for, so that whoever plans or measures with it uses the same."""
     if prior is None or scheme.prior is not None:
         return scheme
-    full_prior = Prior.of(scheme.schema, by_name(scheme, prior), None, scheme.routed)
+    full_prior = Prior.of(scheme.schema, by_name(scheme, prior), None, scheme.routed_records)
     if isinstance(prior, Mapping):
         chances = {"+".join(names): tuple(table.reshape(-1).tolist()) for names, table in full_prior.parts.items()}
         return replace(scheme, prior=chances)

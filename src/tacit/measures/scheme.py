@@ -139,7 +139,7 @@ def measure(
         respondents = DEFAULT_RESPONDENTS
     if not (isinstance(respondents, Integral) and respondents >= 1):
         raise InvalidInput(f"The number of respondents must be a whole number of at least 1, not {respondents!r}.")
-    assumed = Prior.of(scheme.schema, by_name(scheme, prior), scheme.prior, scheme.routed)
+    assumed = Prior.of(scheme.schema, by_name(scheme, prior), scheme.prior, scheme.routed_records)
     groups = [
         (group, group_measures(group, assumed, questionnaire.name))
         for questionnaire in scheme.questionnaires

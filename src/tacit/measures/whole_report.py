@@ -125,7 +125,9 @@ class WholeReport:
         `prior` is as `measure` takes it: distributions by name, a table of truths, or nothing.
         """
         if not isinstance(prior, Prior):
-            prior = Prior.of(self.scheme.schema, by_name(self.scheme, prior), self.scheme.prior, self.scheme.routed)
+            prior = Prior.of(
+                self.scheme.schema, by_name(self.scheme, prior), self.scheme.prior, self.scheme.routed_records
+            )
         by_questionnaire = [self._answers(questionnaire, prior) for questionnaire in self.scheme.questionnaires]
         chances = (self.scheme.dealing_weights / ONE).tolist()
         disguised = set().union(*by_questionnaire)
@@ -166,7 +168,7 @@ class WholeReport:
             table = group.legal.table(group.legal.even(possible))
             figures = exposures(alone, table)
             for axis, name in enumerate(group.names):
-                if group.legal.asked[possible, axis].any():
+                if group.legal.asked_mask[possible, axis].any():
                     worst[name] = _worse(worst.get(name), figures[name])
         return {name: worst.get(name, UNKNOWN) for name in group.names}
 

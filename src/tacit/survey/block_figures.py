@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.channel.extremes import among_first, amplification, is_listed, worst_answers
-from tacit.channel.program import ProgramNode, compiled, joint
+from tacit.channel.program import ProgramNode, compile_program, joint
 from tacit.channel.routing import NOT_ASKED, Asked, Records, Routing
 from tacit.errors import InvalidInput
 from tacit.measures.amplification import Situation
@@ -55,7 +55,7 @@ class GroupProgram:
 
     @cached_property
     def node(self) -> ProgramNode:
-        return compiled(self.program, self.radices)
+        return compile_program(self.program, self.radices)
 
     def digits(self, truth: Mapping[str, str]) -> tuple[int, ...]:
         given = tuple(truth[name] for name in self.names)
@@ -288,7 +288,7 @@ def _ratio(law: Array) -> float:
 @lru_cache(maxsize=256)
 def _group_law(program: str, radices: tuple[int, ...], truths: tuple[tuple[int, ...], ...]) -> Array:
     """The chance of every report under each of these truths."""
-    node = compiled(json.loads(program), radices)
+    node = compile_program(json.loads(program), radices)
     chances = {
         truth: np.array([float(node.chance(truth, report)) for report in node.reports()]) for truth in set(truths)
     }

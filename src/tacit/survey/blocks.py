@@ -32,7 +32,7 @@ def legal_records(routing: Routing, questions: Sequence[Asked], attributes: Sequ
             f"explain ({MOST_RECORDS:,}). Ask fewer questions after one answer, offer fewer answers "
             "(prefer_not_to_say: false), or ask some of them of everybody."
         )
-    never = [attribute.name for place, attribute in enumerate(attributes) if not records.asked[:, place].any()]
+    never = [attribute.name for place, attribute in enumerate(attributes) if not records.asked_mask[:, place].any()]
     if never:
         raise InvalidInput(f"{never[0]!r} can never be asked: the conditions of its `when` exclude each other.")
     return records

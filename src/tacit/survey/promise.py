@@ -271,7 +271,7 @@ def routing_cost(group: Group) -> float:
 
     schema = Schema(group.attributes)
     scheme = Scheme(schema, (Questionnaire("", 1.0, (group,), ()),))
-    prior = Prior.of(schema, routed=scheme.routed)
+    prior = Prior.of(schema, routed=scheme.routed_records)
     worst = 1.0
     for attribute in group.attributes:
         is_answer = [answer != NOT_ASKED for answer in attribute.answers]

@@ -33,11 +33,11 @@ def draw_reports(
     With `others` 1 the alternative leaves the truth out.
     """
     for row in range(truth.shape[0]):
-        word, own = words[row], np.uint32(truth[row])
+        word, true_code = words[row], np.uint32(truth[row])
         half = np.uint32(np.uint32(word - coin) >> np.uint32(1))
         value = np.uint32((np.uint64(half) * np.uint64(factor)) >> shift)
-        other = np.uint32(value + np.uint32(others & np.uint32(value >= own)))
-        out[row] = own if word < coin else other
+        other = np.uint32(value + np.uint32(others & np.uint32(value >= true_code)))
+        out[row] = true_code if word < coin else other
 
 
 @unlocked_kernel

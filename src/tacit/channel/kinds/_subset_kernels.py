@@ -41,7 +41,7 @@ def draw_sets(
     others = answers - np.uint64(1)
     uneven = np.uint64(1 << 32) % others
     low_word = np.uint64(0xFFFFFFFF)
-    one = np.uint64(1)
+    lowest_bit = np.uint64(1)
     row, lacking = state[ROW], state[LACKING]
     for word in words:
         if row == len(truth):
@@ -50,7 +50,7 @@ def draw_sets(
         if lacking == NOT_BEGUN:
             lacking = members
             if np.uint64(word) < coin:
-                marked[true >> np.uint64(6)] |= one << (true & np.uint64(63))
+                marked[true >> np.uint64(6)] |= lowest_bit << (true & np.uint64(63))
                 lacking -= 1
         else:
             product = np.uint64(word) * others
@@ -58,7 +58,7 @@ def draw_sets(
                 continue
             answer = product >> np.uint64(32)
             answer += np.uint64(answer >= true)
-            slot, bit = answer >> np.uint64(6), one << (answer & np.uint64(63))
+            slot, bit = answer >> np.uint64(6), lowest_bit << (answer & np.uint64(63))
             if marked[slot] & bit:
                 continue
             marked[slot] |= bit
@@ -68,7 +68,7 @@ def draw_sets(
             for slot_at in range(len(marked)):
                 left = marked[slot_at]
                 while left:
-                    rest = left & (left - one)
+                    rest = left & (left - lowest_bit)
                     out[row, place] = slot_at * 64 + POSITIONS[((left ^ rest) * DE_BRUIJN) >> np.uint64(58)]
                     place += 1
                     left = rest

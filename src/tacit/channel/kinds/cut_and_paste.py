@@ -59,15 +59,15 @@ class CutAndPasteChannel(OneHotLaw):
         return self.coin / ONE
 
     @cached_property
-    def kept(self) -> Array:
-        """Chance that w items of the record are kept for sure; what lies beyond the record falls on all of it."""
+    def keep_chances(self) -> Array:
+        """Chance that w items of the record are kept for sure; draws larger than the record keep all of it."""
         law = np.zeros(self.whole + 1)
         for draw in range(self.K + 1):
             law[min(draw, self.whole)] += 1 / (self.K + 1)
         return law
 
     def contrast(self, items: int) -> float:
-        pairs = sum(chance * math.comb(w, items) for w, chance in enumerate(self.kept))
+        pairs = sum(chance * math.comb(w, items) for w, chance in enumerate(self.keep_chances))
         return float((1 - self.background) ** items * pairs / math.comb(self.whole, items))
 
     def _why_not(self) -> str:
@@ -105,10 +105,11 @@ class CutAndPasteChannel(OneHotLaw):
 
     def answer_amplification(self, axis: int) -> float:
         # Of two records that differ in one answer, one shares an item more with a report that shows just that one.
-        own, rho = [self._entry_chance(shown) for shown in range(len(self.shape) + 1)], Fraction(self.coin, ONE)
+        chances = [self._entry_chance(n_shown) for n_shown in range(len(self.shape) + 1)]
+        rho = Fraction(self.coin, ONE)
         if rho == 1:
             return 1.0
-        return max(ratio(max(more, fewer * rho), min(more, fewer * rho)) for fewer, more in itertools.pairwise(own))
+        return max(ratio(max(more, fewer * rho), min(more, fewer * rho)) for fewer, more in itertools.pairwise(chances))
 
     def program(self) -> dict[str, Any]:
         if self.whole != len(self.shape):
@@ -125,26 +126,26 @@ class CutAndPasteChannel(OneHotLaw):
     def chances(self, columns: Sequence[Codes]) -> Array:
         n_bits, looked = sum(self.shape), len(self.shape)
         shared = np.zeros((len(columns[0]), 1), dtype=np.intp)
-        shown = np.zeros((len(columns[0]), 1), dtype=np.intp)
+        n_shown = np.zeros((len(columns[0]), 1), dtype=np.intp)
         for bits in columns:
             shared = (shared[:, :, None] + bits[:, None, :]).reshape(len(bits), -1)
-            shown += bits.sum(axis=1, keepdims=True)
-        own = np.array([self.own_items(count) for count in range(looked + 1)])
-        foreign = shown - shared
+            n_shown += bits.sum(axis=1, keepdims=True)
+        own_chances = np.array([self.own_items(count) for count in range(looked + 1)])
+        foreign = n_shown - shared
         rho = self.background
-        return np.asarray(own[shared] * rho**foreign * (1 - rho) ** (n_bits - looked - foreign))
+        return np.asarray(own_chances[shared] * rho**foreign * (1 - rho) ** (n_bits - looked - foreign))
 
     def itemset_condition(self, length: int) -> float:
         if self.contrast(length) == 0:
             return math.inf
-        return condition(singular_extremes(self.lumped(length)))
+        return condition(singular_extremes(self.itemset_law(length)))
 
-    def lumped(self, length: int) -> Array:
+    def itemset_law(self, length: int) -> Array:
         """``[shown, held]``: chance that a report shows so many of an itemset's items if the record holds so many."""
         law = np.zeros((length + 1, length + 1))
         rho = self.background
         for held in range(length + 1):
-            for w, chance in enumerate(self.kept):
+            for w, chance in enumerate(self.keep_chances):
                 for sure in range(min(held, w) + 1):
                     ways = math.comb(held, sure) * math.comb(self.whole - held, w - sure) / math.comb(self.whole, w)
                     free = length - sure
@@ -155,13 +156,13 @@ class CutAndPasteChannel(OneHotLaw):
 
     def sample(self, truths: Sequence[Codes], randomness: Randomness) -> tuple[Codes, ...]:
         rows = len(truths[0])
-        kept = np.minimum(uniform_below(randomness, self.K + 1, rows), self.whole)
+        n_kept = np.minimum(uniform_below(randomness, self.K + 1, rows), self.whole)
         # Which attributes are kept: the first w of a random order. A marginal is one part of a whole record.
         order = random_orders(rows, self.whole, randomness)
         columns = []
         for position, (truth, size) in enumerate(zip(truths, self.shape, strict=True)):
             entered = coins(randomness, self.coin, rows * size).reshape(-1, size)
-            sure = order[:, position] < kept
+            sure = order[:, position] < n_kept
             columns.append(entered | (one_hot(truth, size) & sure[:, None]))
         return tuple(columns)
 
@@ -240,12 +241,12 @@ def _cut_and_paste_for(shape: Shape, gamma: float, K: int | None = None) -> Para
     Without a `K`, that of the largest one that is useful: no report tells of more answers than K together. The
     publication uses rho = .494 for K = 3 and gamma = 19; the bound allows .4514, which tells more.
     """
-    kept = min(len(shape), math.ceil(gamma) - 2) if K is None else K
-    if kept < 1:
+    n_kept = min(len(shape), math.ceil(gamma) - 2) if K is None else K
+    if n_kept < 1:
         return None
-    least = cut_and_paste_chance(gamma, kept, len(shape))
+    least = cut_and_paste_chance(gamma, n_kept, len(shape))
     rho = -numerator_below(Fraction(-least)) / ONE
-    return {"K": kept, "rho": rho} if rho < 1 else None  # with rho = 1 every item is always reported
+    return {"K": n_kept, "rho": rho} if rho < 1 else None  # with rho = 1 every item is always reported
 
 
 def _useful_numbers_kept(shape: Shape, gamma: float) -> list[Parameters]:

@@ -157,13 +157,13 @@ class FlipChannel(Channel):
         if not self.is_invertible():
             return None
         # How many are a record or its opposite is counted without error; only how they divide is estimated.
-        shown = frequencies.reshape(-1)
-        return np.clip(self.solve(frequencies).reshape(-1), 0, shown + shown[::-1]).reshape(self.shape)
+        report_shares = frequencies.reshape(-1)
+        return np.clip(self.solve(frequencies).reshape(-1), 0, report_shares + report_shares[::-1]).reshape(self.shape)
 
     def orbits(self) -> Orbits:
         here = np.arange(self.size // 2)
-        told = self.chance
-        law = np.array([[told, 1 - told], [1 - told, told]])
+        truth_chance = self.chance
+        law = np.array([[truth_chance, 1 - truth_chance], [1 - truth_chance, truth_chance]])
         return Orbits(np.stack([here, self.size - 1 - here], axis=1), law)
 
     def answer_amplification(self, axis: int) -> float:
@@ -188,9 +188,9 @@ class FlipChannel(Channel):
         return self.figures(prior)
 
     def independent_figures(self, priors: Sequence[Array]) -> Figures:
-        known = super().independent_figures(priors)
-        if known is not UNKNOWN or any(np.ptp(prior) for prior in priors):
-            return known
+        figures = super().independent_figures(priors)
+        if figures is not UNKNOWN or any(np.ptp(prior) for prior in priors):
+            return figures
         # All records are equally likely, so only the coin hides which of the two it was; on a domain of any size.
         return Figures(1 - self.coin_guessed(), self.coin_guessed(), 2 * self.chance * (1 - self.chance))
 

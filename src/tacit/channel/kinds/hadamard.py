@@ -181,8 +181,8 @@ class HadamardChannel(Channel):
         return self._signs(columns) / self._checked_tilt()
 
     def margin(self, axes: Sequence[int]) -> HadamardChannel | SummedHadamard:
-        kept = checked_axes(axes, self.shape)
-        return self if len(kept) == len(self.shape) else SummedHadamard(self, kept)
+        positions = checked_axes(axes, self.shape)
+        return self if len(positions) == len(self.shape) else SummedHadamard(self, positions)
 
     def summed_squares(self, axes: Sequence[int]) -> float:
         if axes:
@@ -230,8 +230,8 @@ class HadamardChannel(Channel):
             return self.figures(prior)
         if self.shape[axis] * self.numbers > HELD:
             return UNKNOWN
-        shown = grid(self.shape)[axis][:, None] == np.arange(self.shape[axis])
-        parts = prior.reshape(-1)[:, None] * shown
+        indicators = grid(self.shape)[axis][:, None] == np.arange(self.shape[axis])
+        parts = prior.reshape(-1)[:, None] * indicators
         joint = (parts.sum(axis=0) + self.tilt * self._transform(parts)) / self.numbers  # [report, answer]
         seen = joint.sum(axis=1)
         possible = seen > 0
@@ -266,8 +266,8 @@ class SummedHadamard(Summed):
     def solve_squares(self, tally: Array, guess: Array | None = None) -> Array:
         q, cells = flat(tally, 1), math.prod(self.shape)
         step = max(1, HELD // len(q))
-        parts = [self._contributions(slice(start, start + step)) ** 2 for start in range(0, cells, step)]
-        return np.concatenate([part.T @ q for part in parts]).reshape(self.shape + tally.shape[1:])
+        blocks = [self._contributions(slice(start, start + step)) ** 2 for start in range(0, cells, step)]
+        return np.concatenate([block.T @ q for block in blocks]).reshape(self.shape + tally.shape[1:])
 
 
 def walsh(values: Array) -> Array:

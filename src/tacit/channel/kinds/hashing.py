@@ -127,10 +127,10 @@ class HashingChannel(HoldingLaw):
         reports = np.empty((len(truth), 3), dtype=np.uint32)
         for digit in (1, 2):
             reports[:, digit] = uniform_below(randomness, 1 << self.hashing.width, len(truth))
-        own = self.hashing.bucket(truth, reports[:, 1], reports[:, 2])
+        true_buckets = self.hashing.bucket(truth, reports[:, 1], reports[:, 2])
         keeps = coins(randomness, self.coin, len(truth))
         drawn = uniform_below(randomness, self.buckets - 1, len(truth)).astype(np.uint32)
-        reports[:, 0] = np.where(keeps, own, drawn + (drawn >= own))
+        reports[:, 0] = np.where(keeps, true_buckets, drawn + (drawn >= true_buckets))
         return (reports,)
 
     def is_invertible(self) -> bool:
@@ -180,7 +180,8 @@ class HashingChannel(HoldingLaw):
         order = np.argsort(-prior.reshape(-1), kind="stable")
         seeds = self._typical_seeds(HELD)
         digits = self.hashing.digits(np.zeros_like(seeds), seeds)
-        means = np.mean([self._seed_figures(p, self.hashing.bucket(order, one[1], one[2])) for one in digits], axis=0)
+        buckets = (self.hashing.bucket(order, factor, shift) for _, factor, shift in digits)
+        means = np.mean([self._seed_figures(p, answers) for answers in buckets], axis=0)
         gamma, top = self.amplification, float(p[0])
         return Figures(
             map_privacy=float(1 - means[0]),
@@ -198,12 +199,12 @@ class HashingChannel(HoldingLaw):
         squares = np.bincount(buckets, p**2, self.buckets)
         first = np.full(self.buckets, len(p))
         first[buckets[::-1]] = np.arange(len(p))[::-1]  # the last to be written is the first that there is
-        own = np.append(p, 0.0)[first]
-        best = np.sort(own)[::-1]
-        other = np.where(own == best[0], best[1], best[0])
+        likeliest = np.append(p, 0.0)[first]
+        best = np.sort(likeliest)[::-1]
+        other = np.where(likeliest == best[0], best[1], best[0])
         seen = outside + (inside - outside) * mass
         spread = outside**2 * float(p @ p) + (inside**2 - outside**2) * squares
-        return float(np.maximum(inside * own, outside * other).sum()), float((spread / seen).sum())
+        return float(np.maximum(inside * likeliest, outside * other).sum()), float((spread / seen).sum())
 
     def singular_extremes(self) -> tuple[float, float]:
         """Columns of different answers meet like independent ones, so ``A^T A`` has two different entries."""

@@ -52,8 +52,8 @@ class MaskChannel(OneHotLaw):
     @property
     def amplification(self) -> float:
         # Two truths differ in at most two bits of each attribute.
-        kept = Fraction(self.coin, ONE)
-        low, high = sorted((kept, 1 - kept))
+        keep = Fraction(self.coin, ONE)
+        low, high = sorted((keep, 1 - keep))
         differing = 2 * len(self.shape)
         return ratio(high**differing, low**differing)
 
@@ -77,12 +77,12 @@ class MaskChannel(OneHotLaw):
 
     def independent_figures(self, priors: Sequence[Array]) -> Figures:
         """Attributes that are independent in truth and in disguise: being right multiplies."""
-        parts = [self.independent_answer_figures(axis, priors) for axis in range(len(self.shape))]
-        right = _product([None if part.map_privacy is None else 1 - part.map_privacy for part in parts])
-        guessed = _product([None if part.pse is None else 1 - part.pse for part in parts])
+        by_attribute = [self.independent_answer_figures(axis, priors) for axis in range(len(self.shape))]
+        right = _product([None if figures.map_privacy is None else 1 - figures.map_privacy for figures in by_attribute])
+        guessed = _product([None if figures.pse is None else 1 - figures.pse for figures in by_attribute])
         return Figures(
             None if right is None else 1 - right,
-            _product([part.worst_posterior for part in parts]),
+            _product([figures.worst_posterior for figures in by_attribute]),
             None if guessed is None else 1 - guessed,
         )
 
@@ -93,9 +93,9 @@ class MaskChannel(OneHotLaw):
     def singular_extremes(self) -> tuple[float, float] | None:
         if len(self.shape) == 1:
             return super().singular_extremes()
-        parts = [self.marginal([axis]).singular_extremes() for axis in range(len(self.shape))]
-        known = [part for part in parts if part is not None]
-        return math.prod(part[0] for part in known), math.prod(part[1] for part in known)
+        by_attribute = [self.marginal([axis]).singular_extremes() for axis in range(len(self.shape))]
+        extremes = [pair for pair in by_attribute if pair is not None]
+        return math.prod(pair[0] for pair in extremes), math.prod(pair[1] for pair in extremes)
 
     def itemset_condition(self, length: int) -> float:
         return abs(2 * self.chance - 1) ** -float(length) if self.is_invertible() else math.inf
@@ -112,8 +112,8 @@ class MaskChannel(OneHotLaw):
 
 
 def _product(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return math.prod(known) if len(known) == len(values) else None
+    numbers = [value for value in values if value is not None]
+    return math.prod(numbers) if len(numbers) == len(values) else None
 
 
 def mask(p: float) -> Recipe:

@@ -87,10 +87,12 @@ class MixtureChannel(MixtureLaw):
             return {"even": "other" if self.others else "any"}
         if len(self.personal) < len(self.shape):
             return {"weigh": self.personal[0].tolist(), "into": list(self.shape)}
-        parts = [
+        programs = [
             {"weigh": weights.tolist(), "into": [size]} for weights, size in zip(self.personal, self.shape, strict=True)
         ]
-        return parts[0] if len(parts) == 1 else {"each": [[[place], part] for place, part in enumerate(parts)]}
+        if len(programs) == 1:
+            return programs[0]
+        return {"each": [[[place], program] for place, program in enumerate(programs)]}
 
     def caveat(self) -> str | None:
         if self.kind != "mixture" or len(self.shape) == 1 or self.keep <= 0:
@@ -133,10 +135,10 @@ class MixtureChannel(MixtureLaw):
         if self.others:
             codes = self._sample_one(joint_codes(truths, self.shape), self.size, randomness)
             return split_codes(codes, self.shape)
-        kept = coins(randomness, self.coin, len(truths[0]))
-        drawn = self._draw_personal(len(kept), randomness)
+        keeps = coins(randomness, self.coin, len(truths[0]))
+        drawn = self._draw_personal(len(keeps), randomness)
         return tuple(
-            np.where(kept, truth, noise.astype(truth.dtype)) for truth, noise in zip(truths, drawn, strict=True)
+            np.where(keeps, truth, noise.astype(truth.dtype)) for truth, noise in zip(truths, drawn, strict=True)
         )
 
     def _draw_personal(self, count: int, randomness: Randomness) -> Sequence[Codes]:
@@ -157,16 +159,16 @@ class MixtureChannel(MixtureLaw):
         out = np.empty_like(truth)
         for start in range(0, len(truth), CHUNK_ROWS):
             rows = slice(start, start + CHUNK_ROWS)
-            part = truth[rows]
-            again = draw(part, randomness.words(len(part)), self.coin, choices, self.others, out[rows])
+            chunk = truth[rows]
+            again = draw(chunk, randomness.words(len(chunk)), self.coin, choices, self.others, out[rows])
             if len(again):
                 values = uniform_below(randomness, choices, len(again))
-                out[rows][again] = values + (self.others & (values >= part[again]))
+                out[rows][again] = values + (self.others & (values >= chunk[again]))
         return out
 
     def marginal(self, axes: Sequence[int]) -> MixtureChannel | MarginalMixture:
-        kept = checked_axes(axes, self.shape)
-        return self if len(kept) == len(self.shape) else MarginalMixture(self, kept)
+        positions = checked_axes(axes, self.shape)
+        return self if len(positions) == len(self.shape) else MarginalMixture(self, positions)
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,8 +239,8 @@ class MarginalMixture(MixtureLaw):
         return tuple(drawn[axis] for axis in self.axes)
 
     def marginal(self, axes: Sequence[int]) -> MixtureChannel | MarginalMixture:
-        kept = checked_axes(axes, self.shape)
-        return self.whole.marginal([self.axes[axis] for axis in kept])
+        positions = checked_axes(axes, self.shape)
+        return self.whole.marginal([self.axes[axis] for axis in positions])
 
 
 def mixture_codes(
@@ -251,13 +253,13 @@ def mixture_codes(
     words than twice the choices, all of them are.
     """
     rest = words.astype(np.int64) - coin
-    kept = rest < 0
+    keeps = rest < 0
     width = (ONE - coin) // (2 * choices) * 2  # even, so that the compiled twin divides 31 bits
     value = rest // max(width, 1)
-    again = np.flatnonzero(~kept & (rest >= width * choices))
+    again = np.flatnonzero(~keeps & (rest >= width * choices))
     if others:
         value += value >= truth
-    out[:] = np.where(kept, truth, value)
+    out[:] = np.where(keeps, truth, value)
     return again
 
 
@@ -399,21 +401,22 @@ def make_mixture(shape: Shape, parameters: Parameters) -> Channel:
         return MixtureChannel("mixture", parameters, shape, coin)
     lists = _distributions(personal)
     sizes = shape if len(lists) > 1 or len(shape) == 1 else (math.prod(shape),)
-    if len(lists) != len(sizes) or any(len(part) != size for part, size in zip(lists, sizes, strict=True)):
+    lengths = [len(distribution) for distribution in lists]
+    if lengths != list(sizes):
         raise InvalidInput(
             f"`personal` must hold one distribution for each of {len(shape)} attributes, of lengths {list(shape)}, or "
-            f"one over all {math.prod(shape)} joint answers; its lengths are {[len(part) for part in lists]}."
+            f"one over all {math.prod(shape)} joint answers; its lengths are {lengths}."
         )
-    weights = tuple(integer_weights(checked_distribution("`personal`", part)) for part in lists)
+    weights = tuple(integer_weights(checked_distribution("`personal`", distribution)) for distribution in lists)
     return MixtureChannel("mixture", parameters, shape, coin, personal=weights)
 
 
 def _distributions(personal: Any) -> Sequence[Sequence[float]]:
     """The distributions `personal` holds: one per attribute, or a single one."""
     if isinstance(personal, list | tuple) and personal:
-        if all(isinstance(part, list | tuple) for part in personal):
+        if all(isinstance(entry, list | tuple) for entry in personal):
             return personal
-        if not any(isinstance(part, list | tuple) for part in personal):
+        if not any(isinstance(entry, list | tuple) for entry in personal):
             return [personal]
     raise InvalidInput(
         f"`personal` must be 'uniform', one distribution per attribute, or one over the joint domain, not {personal!r}."

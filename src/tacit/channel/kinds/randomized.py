@@ -30,23 +30,23 @@ class RandomizedGammaDiagonal(MixtureChannel):
     spread: int = 0
 
     def program(self) -> dict[str, Any]:
-        own = [self.coin - self.spread, self.coin + self.spread]
-        return {"toss": own, "heads": {"same": 1}, "tails": {"even": "other"}}
+        diagonals = [self.coin - self.spread, self.coin + self.spread]
+        return {"toss": diagonals, "heads": {"same": 1}, "tails": {"even": "other"}}
 
     def drawn_odds(self) -> tuple[float, float, float]:
         low, expected, high = (self._odds(self.coin + drawn) for drawn in (-self.spread, 0, self.spread))
         return low, expected, high
 
-    def _odds(self, own: int) -> float:
-        return own * (self.size - 1) / (ONE - own) if own < ONE else math.inf
+    def _odds(self, diagonal: int) -> float:
+        return diagonal * (self.size - 1) / (ONE - diagonal) if diagonal < ONE else math.inf
 
     def sample(self, truths: Sequence[Codes], randomness: Randomness) -> tuple[Codes, ...]:
         truth = joint_codes(truths, self.shape)
-        own = self.coin + uniform_below(randomness, 2 * self.spread + 1, len(truth)) - self.spread
-        kept = randomness.words(len(truth)) < own
+        diagonals = self.coin + uniform_below(randomness, 2 * self.spread + 1, len(truth)) - self.spread
+        keeps = randomness.words(len(truth)) < diagonals
         other = uniform_below(randomness, self.size - 1, len(truth))
         other += other >= truth
-        return split_codes(np.where(kept, truth, other), self.shape)
+        return split_codes(np.where(keeps, truth, other), self.shape)
 
 
 def randomized_gamma_diagonal(gamma: float, alpha: float) -> Recipe:

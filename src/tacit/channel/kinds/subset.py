@@ -213,8 +213,8 @@ class SubsetChannel(HoldingLaw):
         return (size - 1) * (without * size * everyone + (with_truth - without) * 2 * truth)
 
     def margin(self, axes: Sequence[int]) -> SubsetChannel | SummedSubset:
-        kept = checked_axes(axes, self.shape)
-        return self if len(kept) == len(self.shape) else SummedSubset(self, kept)
+        positions = checked_axes(axes, self.shape)
+        return self if len(positions) == len(self.shape) else SummedSubset(self, positions)
 
     def answer_amplification(self, axis: int) -> float:
         return self.amplification
@@ -299,8 +299,8 @@ class SummedSubset(Summed):
 
     def solve_pairs(self, tally: Array, guess: Array | None = None) -> Array:
         q, size = flat(tally, 1), self._per_cell
-        everyone, members = q[-1:], self._summed(q[:-1])
-        truth = self._summed(flat(self.channel.solve(tally), len(self.channel.shape)))
+        everyone, members = q[-1:], self._sum_over_others(q[:-1])
+        truth = self._sum_over_others(flat(self.channel.solve(tally), len(self.channel.shape)))
         pairs = self.channel.pair_inclusion(truth, size)
         cells = np.arange(len(members))
         # Within a cell the ordered pairs of different members, and each member with itself.
@@ -311,8 +311,8 @@ class SummedSubset(Summed):
 
     def solve_squares(self, tally: Array, guess: Array | None = None) -> Array:
         q, size = flat(tally, 1), self._per_cell
-        members = self._summed(q[:-1])
-        truth = self._summed(flat(self.channel.solve(tally), len(self.channel.shape)))
+        members = self._sum_over_others(q[:-1])
+        truth = self._sum_over_others(flat(self.channel.solve(tally), len(self.channel.shape)))
         b = self.channel.background * size
         squares = self.channel.pair_inclusion_within(truth, size) + members * (1 - 2 * b) + b * b * q[-1:]
         return (squares / self.channel.contrast**2).reshape(self.shape + tally.shape[1:])
