@@ -170,7 +170,7 @@ def _truth_in_report_order(truth: HoldsTable | Table | Any, reports: ReportSourc
         )
     schema = reports.scheme.schema
     table = truth if isinstance(truth, Table) else getattr(truth, "table", None)
-    if not isinstance(table, Table):  # a data frame, or what else speaks Arrow
+    if not isinstance(table, Table):  # a data frame, or another source of Arrow data
         table = encode(truth, schema, drop_others=True)
     for attribute in schema:
         if attribute.name not in table.schema or table.schema[attribute.name].answers != attribute.answers:

@@ -38,7 +38,7 @@ class CoinShare:
 class Shares:
     """Shares of coins, whole records and single answers guessed right.
 
-    Only private answers that are not known anyway count. `coins` is None where no group's report looks like a record.
+    Only private answers that are not known anyway count. `coins` is None if no group's report looks like a record.
     """
 
     coins: Share | None
@@ -119,7 +119,7 @@ class Stability:
 
 @dataclass(frozen=True, repr=False)
 class AttackResult(Told):
-    """What the best guesser we know gets who has nothing but the reports (and the answers of `known`).
+    """Success of the best known guesser, who has only the reports and the answers of `known`.
 
     `expected` is what the guesser expects, by the posteriors under the fitted model; `counted` is what is right, where
     the truth was at hand. `coins`, `records`, `answers`, `per_attribute` and `groups` are those of `counted` where there
@@ -189,7 +189,7 @@ class AttackResult(Told):
         return f"<AttackResult: single answers guessed right {answers.with_reports:.1%}, without {answers.without_reports:.1%}>"
 
     def rows(self) -> list[tuple[Any, ...]]:
-        """What is guessed, the share expected, the share counted where there is one, and the share without reports."""
+        """What is guessed, the share expected, the share counted if the truth is known, and the share without reports."""
         made: list[tuple[Any, ...]] = []
         both = [self.expected] if self.counted is None else [self.expected, self.counted]
         if self.expected.coins is not None:

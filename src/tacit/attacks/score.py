@@ -195,7 +195,7 @@ def blind_shares(truth: Table, guessed: Sequence[str], seen: Sequence[str]) -> t
 
 
 def _right(codes: Codes, within: Codes) -> float:
-    """Share of people whose code is the most frequent among the others of their kind; at least the largest share of all."""
+    """Share of people whose code is the most frequent among the others of their kind; at least the overall share."""
     counts = np.bincount(codes)
     everybody = float(counts.max()) / len(codes)
     if not within.any():
@@ -314,7 +314,7 @@ def _log_truth_chance(model: RecordModel, reports: WholeReports, place: int, mem
 
 
 def _reported_members(group: Group, table: Table) -> NDArray[np.int64] | None:
-    """The joint answers that each report shows, (rows, members); None where reports do not look like answers."""
+    """The joint answers that each report shows, (rows, members); None if reports do not look like answers."""
     columns = [table[column.name] for column in group.report_attributes]
     shows = [(column.shows, column.answers) for column in group.report_attributes]
     if shows == [("one", attribute.answers) for attribute in group.attributes]:

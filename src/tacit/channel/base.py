@@ -202,7 +202,7 @@ class Channel(Estimator):
 
     @property
     def report_members(self) -> int:
-        """How many answers a report names, where it is a set; 0 where it is not."""
+        """How many answers a report names if it is a set; 0 if it is not a set."""
         return 0
 
     @property
@@ -294,7 +294,7 @@ class Channel(Estimator):
         return rows
 
     def chance_terms(self, columns: Sequence[Codes]) -> tuple[ProductTerm, ...] | None:
-        """`chances` as a short sum of products over the attributes; None where there is none."""
+        """`chances` as a short sum of products over the attributes; None if there is no such sum."""
         return self._only_factor(self.chances(columns)) if len(self.shape) == 1 else None
 
     def _only_factor(self, table: Array) -> tuple[ProductTerm, ...]:
@@ -336,7 +336,7 @@ class Channel(Estimator):
         return self._slots_of(columns) @ left.T
 
     def inverse_terms(self, columns: Sequence[Codes]) -> tuple[ProductTerm, ...] | None:
-        """`inverse` as a short sum of products over the attributes; None where there is none, or a choice."""
+        """`inverse` as a short sum of products over the attributes; None if there is no such sum, or several inverses."""
         if len(self.shape) > 1 or self.has_choice:
             return None
         return self._only_factor(self.inverse(columns))
@@ -376,11 +376,11 @@ class Channel(Estimator):
     # Likelihood: closed forms and symmetries.
 
     def most_likely(self, frequencies: Array) -> Array | None:
-        """The distribution that makes reports of these frequencies most likely, where it has a closed form."""
+        """The maximum likelihood estimate for reports of these frequencies; None if it has no closed form."""
         return None
 
     def orbits(self) -> Orbits | None:
-        """How the records fall into orbits that no report leaves, where they are small."""
+        """The orbits of records that no report leaves; None if they are not small."""
         return None
 
     def set_law(self) -> SetLaw | None:
@@ -426,20 +426,20 @@ class Channel(Estimator):
         return dense.map_privacy(self.matrix, prior.reshape(-1), accuracy)
 
     def singular_extremes(self) -> tuple[float, float] | None:
-        """Largest and smallest singular value of the matrix; None where it is too large to tell."""
+        """Largest and smallest singular value of the matrix; None if the matrix is too large."""
         return dense.singular_extremes(self.matrix) if self.is_small else None
 
     def condition_number(self) -> float | None:
-        """Ratio of the extreme singular values: how much inverting may magnify noise; None where it is not known."""
+        """Ratio of the extreme singular values: how much inverting may magnify noise; None if unknown."""
         extremes = self.singular_extremes()
         return None if extremes is None else dense.condition(extremes)
 
     def itemset_condition(self, length: int) -> float | None:
-        """How much the relative error of an itemset of so many answers can grow (FRAPP); None where undefined."""
+        """How much the relative error of an itemset of so many answers can grow (FRAPP); None if undefined."""
         return None
 
     def better_instead(self) -> dict[str, tuple[Recipe, bool]]:
-        """What does better at the same usefulness, by name: a recipe, and whether every attribute takes one of its own."""
+        """More private channels of the same usefulness, by name: a recipe, and whether each attribute gets its own."""
         return {}
 
     def caveat(self) -> str | None:
@@ -454,7 +454,7 @@ class Channel(Estimator):
         return None
 
     def coin_guessed(self) -> float | None:
-        """How often a guess of the respondent's one coin is right without any other knowledge, where there is one."""
+        """How often a guess of the respondent's coin is right, without other knowledge; None if there is no single coin."""
         return None
 
 

@@ -23,7 +23,7 @@ IDENTIFIED = 1e-7  # of a wanted number, relative: less than this outside of wha
 
 @dataclass(frozen=True)
 class Figures:
-    """MAP privacy, worst posterior and PSE under one prior, all three chances; None where one cannot be computed."""
+    """MAP privacy, worst posterior and PSE under one prior, all three chances; a figure that cannot be computed is None."""
 
     map_privacy: float | None
     worst_posterior: float | None
@@ -59,12 +59,12 @@ def even_mixture(n_answers: int, keep: float) -> Matrix:
 
 
 def warner_keep(n_answers: int, p: Number) -> Number:
-    """What is kept for sure where the truth is told with chance `p`, else any *other* answer (Warner 1965)."""
+    """The `keep` of the mixture that tells the truth with chance `p`, else any *other* answer (Warner 1965)."""
     return (n_answers * p - 1) / (n_answers - 1)
 
 
 def gamma_diagonal_keep(n_answers: int, gamma: Number) -> Number:
-    """What is kept for sure where the true answer is `gamma` times as likely as any other (FRAPP's DET-GD)."""
+    """The `keep` of the mixture whose true answer is `gamma` times as likely as any other (FRAPP's DET-GD)."""
     return (gamma - 1) / (gamma + n_answers - 1)
 
 

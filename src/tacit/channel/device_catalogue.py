@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Device:
-    """One device of the literature: what it is called, what it needs to know, and whom it tells apart."""
+    """One device of the literature: its name, source, law and parameters, and what it estimates beside the shares."""
 
     name: str
     title: str

@@ -195,7 +195,7 @@ def _numbered_outcomes(outcomes: Sequence[tuple[Fraction, str]], numbers: int, p
 
 @dataclass(frozen=True)
 class _Harmless:
-    """A statement that applies to a known share of people, the question that asks for it, and what to know of it."""
+    """A statement true of a known share of people, the question that asks for it, and a note about it."""
 
     statement: str
     question: str
@@ -248,7 +248,7 @@ def _say(design: DeviceDesign) -> str:
 
 
 def _meaning(design: DeviceDesign) -> list[str]:
-    """What each report tells about a person of whom nothing was known before."""
+    """Posterior after each report for a person about whom nothing was known before."""
     lines = []
     for sample in design.samples:
         law = design.honest_law(sample)

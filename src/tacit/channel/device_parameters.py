@@ -46,7 +46,7 @@ def read_parameters(text: str) -> dict[str, str]:
 
 
 def by_sample(value: Given) -> dict[str, Given] | None:
-    """The value of each sample where there is one for each (``1:2/12,2:10/12``, or a mapping); None where there is one."""
+    """The value of each sample (``1:2/12,2:10/12``, or a mapping); None if one value is given for all samples."""
     if isinstance(value, Mapping):
         return {str(sample): chance for sample, chance in value.items()}
     if not isinstance(value, str) or ":" not in value:
@@ -85,7 +85,7 @@ def _hint(value: Given, above: Fraction) -> str:
 
 
 def exact_number(value: Given) -> Fraction | None:
-    """A number, a fraction such as ``2/3`` or a percentage such as ``25%``; None where it is none of these."""
+    """A number, a fraction such as ``2/3`` or a percentage such as ``25%``; None for anything else."""
     if isinstance(value, str):
         text = value.strip()
         scale = 100 if text.endswith("%") else 1

@@ -33,7 +33,7 @@ def amplification(program: Any, radices: Sequence[int]) -> Ratio:
 
 
 def worst_answers(program: Any, radices: Sequence[int]) -> list[float]:
-    """For each digit: how sure a report can make someone of its value to whom every record was equally likely.
+    """For each digit: the largest posterior of one of its values, if every record was equally likely before.
 
     Beyond `LISTED` this is exact for programs that tell the true record from all others, hide it in a set or send a number
     of its half, and a bound from the amplification for the rest.
@@ -82,7 +82,7 @@ def _set_surest(inside: Fraction, outside: Fraction, members: int, size: int, as
 
 
 def _even_half(node: ProgramNode) -> Fraction | None:
-    """The chance to send a number that shares an even number of bits with the truth; None where halves are not all."""
+    """The chance to send a number that shares an even number of bits with the truth; None if the program has other nodes."""
     leaves = _leaves(node)
     is_half = all(isinstance(leaf, nodes.Half) for _, leaf in leaves)
     return _weight(leaves, lambda leaf: leaf.parity == 0) if is_half else None

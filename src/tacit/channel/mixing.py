@@ -45,7 +45,7 @@ class MixtureLaw(Channel):
 
     @property
     def personal_factors(self) -> tuple[Array, ...] | None:
-        """The law of the alternative as one distribution per attribute; None where they are not independent."""
+        """The law of the alternative as one distribution per attribute; None if they are not independent."""
         raise NotImplementedError
 
     @property
@@ -192,7 +192,7 @@ class MixtureLaw(Channel):
         return self.amplification
 
     def figures(self, prior: Array) -> Figures:
-        """In time linear in the records: a report v is either the truth v, or says nothing but its own chance."""
+        """In time linear in the records: a report v is either the truth v, or a draw that does not depend on the truth."""
         return self._figures_of(prior.reshape(-1), prior.reshape(-1), np.arange(self.size))
 
     def answer_figures(self, axis: int, prior: Array) -> Figures:

@@ -63,7 +63,7 @@ class Kind:
     """What the registry knows of a kind of channel.
 
     `make` builds a channel from a shape and the parameters of a document; `recipe` is how a user asks for one;
-    `for_amplification` gives the parameters that tell most within an amplification gamma, or None where there are none.
+    `for_amplification` gives the parameters that tell most within an amplification gamma, or None if there are none.
     """
 
     make: Callable[[Shape, Parameters], Channel]
@@ -83,7 +83,7 @@ class Kind:
 
 
 def for_amplification(name: str, shape: Shape, gamma: float, **chosen: Any) -> Recipe | None:
-    """The channel of this kind that tells most within an amplification; None where the kind has none.
+    """The channel of this kind that tells most within an amplification; None if the kind has none.
 
     Parameters that are `chosen` already, such as the K of cut-and-paste, are kept.
     """

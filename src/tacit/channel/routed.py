@@ -25,7 +25,7 @@ from tacit.schema import Attribute, Shows
 
 # Singular values below this share of the largest tell nothing.
 NOTHING = 1e-10
-# A wanted share that the reports tell only up to this is not told.
+# A wanted share whose distance from the row space of the law exceeds this is not identified by the reports.
 UNTOLD = 1e-7
 
 
@@ -178,7 +178,7 @@ class RoutedChannel(Channel):
         if not self._is_dense:
             return self._spread(self.inner.solve(tally, None if guess is None else self._legal_entries(guess)))
         solved = self.record_inverse(guess) @ flat(tally, len(self.tally_shape))
-        if self._rank < len(self.records):  # what is not told is taken to be even
+        if self._rank < len(self.records):  # what the reports do not identify is taken to be even
             _, _, right = self._factors
             even = self.records.even()
             solved = solved + (even - right @ (right.T @ even))[:, None]

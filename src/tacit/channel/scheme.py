@@ -149,7 +149,7 @@ class Questionnaire:
         return Schema((*columns, *self.public))
 
     def group_of(self, name: str) -> Group | None:
-        """The group that disguises an attribute; None where it is public."""
+        """The group that disguises an attribute; None if the attribute is public."""
         try:
             return self._group_by_name[name]
         except KeyError:
@@ -197,7 +197,7 @@ class Scheme(Shown):
     schema: Schema
     questionnaires: tuple[Questionnaire, ...]
     prior: Mapping[str, tuple[float, ...]] | None = None
-    document: Mapping[str, Any] | None = None  # as it was read, so that its hash stays its own
+    document: Mapping[str, Any] | None = None  # as it was read, so that its hash does not change
 
     def __post_init__(self) -> None:
         report_columns: dict[str, Attribute] = {}

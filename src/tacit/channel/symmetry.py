@@ -22,7 +22,7 @@ class Orbits:
 
     @classmethod
     def of_single_records(cls, size: int) -> Orbits:
-        """Each record an orbit of its own: it is told as it is."""
+        """Each record is an orbit by itself: it is reported as it is."""
         return cls(np.arange(size)[:, None], np.ones((1, 1)))
 
 

@@ -171,7 +171,7 @@ def amplification_together(groups: Sequence[Sequence[Situation]]) -> float:
 
 
 def _worst_of(situations: Iterable[Situation], names: Sequence[str]) -> list[Situation]:
-    """The situations told apart by these answers only, each with its largest amplification."""
+    """The situations grouped by these answers only, each with its largest amplification."""
     worst: dict[tuple[str, ...], float] = {}
     for answers, gamma in situations:
         key = tuple(answers[name] for name in names)

@@ -28,7 +28,7 @@ class EntryMeasures:
 
 @dataclass(frozen=True)
 class GroupMeasures:
-    """What is revealed of a group's joint answers; None where a figure cannot be computed for the size.
+    """What reports reveal of a group's joint answers; a figure that cannot be computed for the size is None.
 
     `pse` is the least of the entries' (electronic surveys study), `blind_privacy` how often the best guesser is wrong
     without any report, `determinable` the range that a randomized gamma-diagonal channel is advertised with, and

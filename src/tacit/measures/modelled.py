@@ -1,4 +1,4 @@
-"""What whole reports tell where there are too many to look at each: people drawn from a joint model, and their reports.
+"""Exposure by whole reports that are too many to list: people are drawn from a joint model, and their reports simulated.
 
 The model of the population is fitted to the table of truths that gives the prior. MAP privacy and PSE are averages over
 simulated reports; the worst posterior is that of the unluckiest of them.
@@ -30,7 +30,7 @@ SEED = 20080
 
 
 def modelled_exposures(questionnaire: Questionnaire, truths: Table) -> dict[str, Figures] | None:
-    """The figures of every disguised answer of a questionnaire; None where no model can weigh its reports."""
+    """The figures of every disguised answer of a questionnaire; None if no model can weigh its reports."""
     try:
         model = _model(truths)
         people = model.sample(PEOPLE, seed=SEED).table

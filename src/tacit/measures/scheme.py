@@ -66,7 +66,7 @@ class SchemeMeasures(Shown):
 
     @property
     def coins_guessed(self) -> float | None:
-        """Chance to guess the coins of all flipped groups, knowing nothing else; None where nothing is flipped."""
+        """Chance to guess the coins of all flipped groups, knowing nothing else; None if nothing is flipped."""
         coins = [group.coin_guessed for group in self.groups if group.coin_guessed is not None]
         return math.prod(coins) if coins else None
 

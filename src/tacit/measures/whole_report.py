@@ -24,8 +24,8 @@ from tacit.measures.prior import Prior, by_name
 from tacit.randomness import ONE
 from tacit.schema import Attribute
 
-# What a figure was computed from: every whole report; simulated whole reports of people drawn from a joint model, where
-# there are too many to look at each; or one group, where there is no model either.
+# What a figure was computed from: every whole report; if these are too many, simulated whole reports of people drawn from
+# a joint model; or one group, if there is no model.
 Scope = Literal["whole report", "joint model", "group"]
 SCOPES: tuple[Scope, ...] = ("whole report", "joint model", "group")
 

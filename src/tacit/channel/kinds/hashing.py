@@ -29,9 +29,9 @@ from tacit.randomness import ONE, Randomness, coins, uniform_below
 from tacit.schema import Attribute
 from tacit.table.hashed import WIDEST, Hashing
 
-# Entries of (reports, answers) that stand for all reports where there are too many: 256 MB.
+# Entries (reports x answers) of the sample of reports that is used when there are too many to list: 256 MB.
 HELD = 1 << 25
-# Seeds that stand for all of them: at least and at most.
+# The least and the largest number of sampled seeds.
 FEWEST_SEEDS, MOST_SEEDS = 64, 1024
 
 
@@ -160,12 +160,12 @@ class HashingChannel(HoldingLaw):
 
     @cached_property
     def _typical_reports(self) -> tuple[NDArray[np.uint32], float]:
-        """Reports that stand for all, and how many each stands for."""
+        """A sample of the reports, and how many reports each of them represents."""
         seeds = self._typical_seeds(HELD // self.buckets)
         return self._reports_of(seeds), float(Fraction(1 << 2 * self.hashing.width, len(seeds)))
 
     def _typical_seeds(self, held: int) -> NDArray[np.int64]:
-        """All seeds where they are few, else some that were drawn once and for all."""
+        """All seeds if they are few, else a fixed random sample of them."""
         every = 1 << 2 * self.hashing.width
         if self.is_small:
             return np.arange(every)
@@ -173,7 +173,7 @@ class HashingChannel(HoldingLaw):
         return np.random.default_rng(0).integers(0, every, size=wanted, dtype=np.int64)
 
     def figures(self, prior: Array) -> Figures:
-        """The means over seeds that stand for all; the worst posterior as if the likeliest answer had a bucket of its own."""
+        """Means over a sample of seeds; the worst posterior is for a seed that puts the likeliest answer alone in its bucket."""
         if self.is_small:
             return super().figures(prior)
         p = np.sort(prior.reshape(-1))[::-1]

@@ -104,7 +104,7 @@ class MixtureChannel(MixtureLaw):
 
     def is_invertible(self) -> bool:
         if self.others:
-            # A p that is 1/n but for the rounding of chances keeps nothing: what is left of it is the rounding.
+            # If p differs from 1/n only by the rounding of chances, nothing is kept: the difference is rounding.
             return 2 * abs(self.size * self.coin - ONE) > self.size
         return self.keep != 0
 

@@ -126,7 +126,7 @@ class SubsetChannel(HoldingLaw):
     def chances(self, columns: Sequence[Codes]) -> Array:
         holding = self.holding(columns)
         inside, outside = self._weights
-        # Where there are more sets than a float can count, their chances are told up to a common factor.
+        # If there are more sets than a float can count, the chances are given up to a common factor.
         sets = math.comb(self.size - 1, self.members - 1)
         scale = 1.0 if sets > LARGEST_COUNT else 1 / sets
         return np.where(holding, inside * scale, outside * scale)
@@ -177,7 +177,7 @@ class SubsetChannel(HoldingLaw):
         last: NDArray[np.int64],
         randomness: Randomness,
     ) -> None:
-        """Mark one more of the others ``0 .. last``, or `last` itself where that one is marked already."""
+        """Mark one more of the other answers ``0 .. last``, or `last` itself if the drawn one is marked already."""
         for bound in np.unique(last):
             at = rows[last == bound]
             drawn = uniform_below(randomness, int(bound) + 1, len(at))
