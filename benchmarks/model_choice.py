@@ -154,7 +154,7 @@ def measured(name: str, data: Dataset, target: str, scheme_name: str, seed: int)
     names = [trial.name for trial in trials]
     evidence: dict[str, object] = {
         "names": names, "mean": told.mean.tolist(), "covariance": told.covariance.tolist(),
-        "expected": [trial.expected for trial in trials], "untold": told.untold}  # fmt: skip
+        "expected": [trial.expected_accuracy for trial in trials], "untold": told.untold}  # fmt: skip
     chosen = next(names[place] for place in told.order if names[place] in accuracies)
     judged = dict(zip(names, told.judged.tolist(), strict=True))
     seconds = time.process_time() - began

@@ -99,9 +99,10 @@ def _variance(of_branch: Floats, of_class: Floats, branch_of: Places, covariance
             if branch_of[answer] >= 0 and branch_of[other] >= 0:
                 weight = of_branch[branch_of[answer]] * of_branch[branch_of[other]]
                 if weight != 0.0:
-                    for one in range(len(of_class)):
-                        for two in range(len(of_class)):
-                            variance += weight * of_class[one] * covariance[answer, one, other, two] * of_class[two]
+                    for first in range(len(of_class)):
+                        for second in range(len(of_class)):
+                            cell = covariance[answer, first, other, second]
+                            variance += weight * of_class[first] * cell * of_class[second]
     return variance
 
 

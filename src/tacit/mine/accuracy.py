@@ -89,8 +89,10 @@ class AccuracyEstimate(Told):
         if self.is_known:
             low, high = self.interval()
             places = decimals([self.standard_error])
-            told = f"{with_error(self.accuracy, self.standard_error)} ({self.n_reports:,} disguised reports; ± one standard error"
-            return f"{told}; 95% interval {fixed_decimals(low, places)} to {fixed_decimals(high, places)})"
+            return (
+                f"{with_error(self.accuracy, self.standard_error)} ({self.n_reports:,} disguised reports; ± one standard "
+                f"error; 95% interval {fixed_decimals(low, places)} to {fixed_decimals(high, places)})"
+            )
         return (
             f"unknown: its standard error would be {self.standard_error:.2g}, more than {LARGEST_ERROR:g}. These "
             f"{self.n_reports:,} reports are too few for their disguise, or the classifier looks at too many disguised "
@@ -198,9 +200,9 @@ def _asking_all(origins: Sequence[Source], asked: Predictor) -> list[Source]:
 def source_weight(source: Source, asked: Predictor) -> float:
     """What a source is weighed by: its reports over the spread of their weights, for a uniform truth."""
     spread = 1.0
-    for part in parts_for(source.questionnaire, [*asked.inputs.names, asked.target.name]):
-        uniform = np.full(part.channel.shape, 1 / math.prod(part.channel.shape))
-        spread *= float(part.estimator.solve_squares(part.channel.apply(uniform)).sum())
+    for group in parts_for(source.questionnaire, [*asked.inputs.names, asked.target.name]):
+        uniform = np.full(group.channel.shape, 1 / math.prod(group.channel.shape))
+        spread *= float(group.estimator.solve_squares(group.channel.apply(uniform)).sum())
     return source.engine.n_rows / spread
 
 

@@ -41,8 +41,8 @@ class Threshold:
     min_support: float
     slack: float  # in standard errors
 
-    def extended(self, candidates: Candidates) -> Candidates:
-        """The candidates that are frequent, or within the slack."""
+    def within_slack(self, candidates: Candidates) -> Candidates:
+        """The candidates to extend: those that are frequent, or short of it by no more than the slack."""
         return candidates.rows(candidates.supports >= self.min_support - self.slack * candidates.errors - ROUNDING)
 
     def frequent(self, candidates: Candidates) -> Candidates:
@@ -71,7 +71,9 @@ def search(supports: Supports, threshold: Threshold, max_length: int | None) -> 
         if max_length is not None and length > max_length:
             break
         level = _next_level(supports, threshold, level, tried, unknown)
-    return Search(tuple(part for part in frequent if len(part.codes)), tuple(tried), tuple(dict.fromkeys(unknown)))
+    return Search(
+        tuple(itemsets for itemsets in frequent if len(itemsets.codes)), tuple(tried), tuple(dict.fromkeys(unknown))
+    )
 
 
 def _single_answers(supports: Supports, threshold: Threshold, tried: list[Candidates]) -> dict[Names, Candidates]:
@@ -81,10 +83,10 @@ def _single_answers(supports: Supports, threshold: Threshold, tried: list[Candid
         raise NotEstimable(reasons[0])
     singles = _estimate_level(supports, level)
     tried.extend(singles.values())
-    kept = {names: threshold.extended(candidates) for names, candidates in singles.items()}
-    kept = {names: candidates for names, candidates in kept.items() if len(candidates.codes)}
-    supports.keep({names[0]: candidates.codes[:, 0] for names, candidates in kept.items()})
-    return kept
+    promising = {names: threshold.within_slack(candidates) for names, candidates in singles.items()}
+    promising = {names: candidates for names, candidates in promising.items() if len(candidates.codes)}
+    supports.keep({names[0]: candidates.codes[:, 0] for names, candidates in promising.items()})
+    return promising
 
 
 def _estimate_level(supports: Supports, level: Level) -> dict[Names, Candidates]:
@@ -105,16 +107,16 @@ def _next_level(
     level = {}
     for names, candidates in _estimate_level(supports, wanted).items():
         tried.append(candidates)
-        kept = threshold.extended(candidates)
-        if len(kept.codes):
-            level[names] = kept
+        promising = threshold.within_slack(candidates)
+        if len(promising.codes):
+            level[names] = promising
     return level
 
 
 def _longer_itemsets(supports: Supports, below: dict[Names, Candidates]) -> Iterator[tuple[Names, Codes]]:
-    """Itemsets one answer longer whose every sub-itemset was kept, by their attributes."""
+    """Itemsets one answer longer, all of whose sub-itemsets are in the level below, by their attributes."""
     order = supports.schema.names
-    kept = {names: np.sort(keys(candidates.codes, supports.schema.shape(names))) for names, candidates in below.items()}
+    keys_below = {names: np.sort(keys(below[names].codes, supports.schema.shape(names))) for names in below}
     last_answers = {names: np.unique(candidates.codes[:, -1]) for names, candidates in below.items()}
     for names, shorter in below.items():
         for last in order[order.index(names[-1]) + 1 :]:
@@ -122,10 +124,11 @@ def _longer_itemsets(supports: Supports, below: dict[Names, Candidates]) -> Iter
             parts = [longer[:at] + longer[at + 1 :] for at in range(len(longer))]
             if all(candidates in below for candidates in parts):
                 codes = _cross_codes(shorter.codes, last_answers[parts[0]])
-                # Two answers that were kept make a pair; of longer itemsets every part must have been.
+                # Any two frequent answers make a pair; of longer itemsets every sub-itemset must be in the level below.
                 for at, candidates in enumerate(parts[:-1] if len(longer) > 2 else []):
                     others = [column for column in range(len(longer)) if column != at]
-                    codes = codes[_among(keys(codes[:, others], supports.schema.shape(candidates)), kept[candidates])]
+                    shorter_keys = keys(codes[:, others], supports.schema.shape(candidates))
+                    codes = codes[_among(shorter_keys, keys_below[candidates])]
                 if len(codes):
                     yield longer, codes
 

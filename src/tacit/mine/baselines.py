@@ -64,9 +64,9 @@ class AsIfTrueClassifier(ReportClassifier):
         tables = []
         for source in loaded_reports(reports).parts:
             rows = held_rows(source.engine)
-            shown = {} if rows is None else {a.name: a.answers for a in rows.schema if a.shows == "one"}
+            answers_of = {} if rows is None else {a.name: a.answers for a in rows.schema if a.shows == "one"}
             for attribute in self.schema_:
-                if shown.get(attribute.name) != attribute.answers:
+                if answers_of.get(attribute.name) != attribute.answers:
                     raise NotEstimable(f"The reports do not show an answer to {attribute.name!r}, true or not.")
             assert rows is not None
             tables.append(rows.select(self.schema_.names))
@@ -81,8 +81,8 @@ class AsIfTrueClassifier(ReportClassifier):
             columns = np.zeros((table.n_rows, sum(sizes)), dtype=np.float32)
             columns[np.arange(table.n_rows)[:, None], codes + np.cumsum([0, *sizes[:-1]])] = 1.0
             return columns
-        known = [np.arange(size) for size in sizes]
-        return OneHotEncoder(categories=known, dtype=np.float32).fit(codes[:1]).transform(codes)
+        categories = [np.arange(size) for size in sizes]
+        return OneHotEncoder(categories=categories, dtype=np.float32).fit(codes[:1]).transform(codes)
 
     def _predict_table(self, table: Table) -> tuple[NDArray[np.int64], Array]:
         shares = np.zeros((table.n_rows, self.target_.size))

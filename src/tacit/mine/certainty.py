@@ -60,8 +60,8 @@ def certain(tried: Sequence[Candidates], min_support: float, certainty: float) -
         return ()
     supports, errors = (np.concatenate(each) for each in zip(*((p.supports, p.errors) for p in tried), strict=True))
     p_values = above(supports - min_support, errors)
-    kept = np.split(discoveries(p_values, certainty), np.cumsum([len(itemsets.codes) for itemsets in tried])[:-1])
-    return tuple(itemsets.rows(which) for itemsets, which in zip(tried, kept, strict=True) if which.any())
+    discovered = np.split(discoveries(p_values, certainty), np.cumsum([len(itemsets.codes) for itemsets in tried])[:-1])
+    return tuple(itemsets.rows(which) for itemsets, which in zip(tried, discovered, strict=True) if which.any())
 
 
 def noisy_lengths(tried: Sequence[Candidates], min_support: float, n_reports: int, certainty: float) -> dict[int, int]:
@@ -102,15 +102,15 @@ def in_order(candidates: Sequence[Candidates]) -> tuple[Candidates, ...]:
         wrong = np.flatnonzero(shares[smaller] < shares[larger])
         if not len(wrong):
             break
-        for one, other in zip(smaller[wrong], larger[wrong], strict=True):
-            if shares[one] < shares[other]:
-                total = weights[one] + weights[other]
-                shares[one] = shares[other] = (shares[one] * weights[one] + shares[other] * weights[other]) / total
+        for subset, superset in zip(smaller[wrong], larger[wrong], strict=True):
+            if shares[subset] < shares[superset]:
+                total = shares[subset] * weights[subset] + shares[superset] * weights[superset]
+                shares[subset] = shares[superset] = total / (weights[subset] + weights[superset])
     for of_length in pairs:
         np.minimum.at(shares, of_length[1], shares[of_length[0]])
     ends = np.cumsum([len(itemsets.codes) for itemsets in candidates])[:-1]
     return tuple(
-        replace(itemsets, shares=own) for itemsets, own in zip(candidates, np.split(shares, ends), strict=True)
+        replace(itemsets, shares=ordered) for itemsets, ordered in zip(candidates, np.split(shares, ends), strict=True)
     )
 
 

@@ -132,8 +132,8 @@ class ReportClassifier(ClassifierMixin, BaseEstimator):
     def _classes(self, data: Any) -> NDArray[Any]:
         """The codes of the true classes in a table."""
         table = true_table(data)
-        known = encode(data, Schema((self.target_,)), drop_others=True) if table is None else table
-        return known[self.target_.name]
+        coded = encode(data, Schema((self.target_,)), drop_others=True) if table is None else table
+        return coded[self.target_.name]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -154,11 +154,11 @@ def is_reports(X: Any) -> bool:
     """Whether this is something to be counted, not a plain array."""
     if isinstance(X, Reports | Stored):
         return True
-    return isinstance(X, list | tuple) and bool(X) and all(isinstance(part, Reports | Stored) for part in X)
+    return isinstance(X, list | tuple) and bool(X) and all(isinstance(source, Reports | Stored) for source in X)
 
 
 def _has_reports(X: Any) -> bool:
-    return isinstance(X, list | tuple) and any(isinstance(part, Reports | Stored) for part in X)
+    return isinstance(X, list | tuple) and any(isinstance(source, Reports | Stored) for source in X)
 
 
 def checked_target(schema: Schema, target: str) -> Attribute:

@@ -64,8 +64,8 @@ def ordered_sources(reports: ReportSource | Sequence[ReportSource]) -> tuple[tup
     """The tables to count, and their attributes as the scheme lists them: ties are broken alike however they are grouped."""
     origins = sources(reports)
     schema = true_schema(origins)
-    parts = reports if isinstance(reports, Sequence) else [reports]
-    listed = [name for part in parts if hasattr(part, "scheme") for name in part.scheme.schema.names]
+    report_sources = reports if isinstance(reports, Sequence) else [reports]
+    listed = [name for source in report_sources if hasattr(source, "scheme") for name in source.scheme.schema.names]
     order = dict.fromkeys([*(name for name in listed if name in schema), *schema.names])
     return origins, schema.select(order)
 

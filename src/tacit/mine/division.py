@@ -44,7 +44,7 @@ class LoadedReports:
         """The model of whole records; fitted once, however many classifiers learn from it."""
         return fit_joint(self)
 
-    def chosen(self, rows: Sequence[NDArray[np.int64]]) -> LoadedReports:
+    def select_rows(self, rows: Sequence[NDArray[np.int64]]) -> LoadedReports:
         """The reports at these positions of each part."""
         parts = [
             replace(source, engine=MemoryEngine(_rows(source).rows(which)))
@@ -66,7 +66,7 @@ def loaded_reports(
     share = min(1.0, most_rows / sum(source.engine.n_rows for source in origins))
     parts = tuple(replace(source, engine=MemoryEngine(_written_out(source, share, rng))) for source in origins)
     listed = reports if isinstance(reports, Sequence) else [reports]
-    schemes = [part.scheme for part in listed if hasattr(part, "scheme")]
+    schemes = [source.scheme for source in listed if hasattr(source, "scheme")]
     return LoadedReports(parts, schemes[0] if schemes else Scheme.from_groups(true_schema(origins)))
 
 
@@ -84,8 +84,8 @@ def folds(reports: LoadedReports, number: int, seed: int) -> Iterator[tuple[Load
     orders = [rng.permutation(source.engine.n_rows) for source in reports.parts]
     for fold in range(number):
         testing = [np.sort(order[fold::number]) for order in orders]
-        learning = [np.setdiff1d(order, own) for order, own in zip(orders, testing, strict=True)]
-        yield reports.chosen(learning), reports.chosen(testing)
+        learning = [np.setdiff1d(order, rows) for order, rows in zip(orders, testing, strict=True)]
+        yield reports.select_rows(learning), reports.select_rows(testing)
 
 
 def _written_out(source: Source, share: float, rng: np.random.Generator) -> Table:

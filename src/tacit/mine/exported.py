@@ -150,7 +150,7 @@ def _check_scores(scores: Mapping[str, Any], schema: Schema, target: Attribute) 
 
 
 def _check_row(row: Any, target: Attribute) -> None:
-    is_whole = isinstance(row, Sequence) and all(isinstance(one, int) and abs(one) < 2**48 for one in row)
+    is_whole = isinstance(row, Sequence) and all(isinstance(score, int) and abs(score) < 2**48 for score in row)
     if not is_whole or len(row) != target.size:
         raise InvalidInput(
             f"Scores are {target.size} whole numbers, one for each answer of {target.name!r}, not {row!r}."

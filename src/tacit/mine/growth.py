@@ -190,11 +190,11 @@ class Grower:
         """Whether one class exceeds another by enough standard errors to be the answer in its place."""
         if label == other:
             return True
-        one, two = float(self.factors[label]), float(self.factors[other])
-        ahead = one * counted.classes[label] - two * counted.classes[other]
+        factor, other_factor = float(self.factors[label]), float(self.factors[other])
+        ahead = factor * counted.classes[label] - other_factor * counted.classes[other]
         spread = counted.disguise if self.rules.sampling == "respondents" else counted.covariance
-        both = spread[label, other] + spread[other, label]
-        variance = one**2 * spread[label, label] + two**2 * spread[other, other] - one * two * both
+        both = factor * other_factor * (spread[label, other] + spread[other, label])
+        variance = factor**2 * spread[label, label] + other_factor**2 * spread[other, other] - both
         return bool(ahead >= self.rules.guard.label * math.sqrt(max(variance, 0.0)) - SAME_SHARE)
 
     def _may_split(self, node: Node, counted: ClassShares, depth: int) -> bool:
@@ -246,9 +246,9 @@ class Grower:
         if key not in self._ways:
             made = list(_ways(attribute, allowed, self.rules.splits))
             branch_of = np.full((len(made), width), -1)
-            for own, branches in zip(branch_of, made, strict=True):
+            for row, branches in zip(branch_of, made, strict=True):
                 for number, codes in enumerate(branches):
-                    own[list(codes)] = number
+                    row[list(codes)] = number
             tests = sum(kernels.n_contrasts(len(branches), len(self.factors)) for branches in made)
             self._ways[key] = branch_of, tests
         return self._ways[key]

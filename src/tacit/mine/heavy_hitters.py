@@ -146,9 +146,9 @@ class OpenQuestion:
         dict of arrays
             The columns `level`, `bucket` and `seed`: all that leaves a person's hands.
         """
-        return self.disguised(list(answers), randomness_from(seed))
+        return self.draw_reports(list(answers), randomness_from(seed))
 
-    def disguised(self, answers: Sequence[str], randomness: Randomness) -> dict[str, NDArray[Any]]:
+    def draw_reports(self, answers: Sequence[str], randomness: Randomness) -> dict[str, NDArray[Any]]:
         """The columns that `disguise` gives, drawn from one source of randomness."""
         different = {text: place for place, text in enumerate(dict.fromkeys(answers))}
         number_of = np.array([self._fingerprints(text) for text in different], dtype=np.uint32)
@@ -225,10 +225,10 @@ class OpenQuestion:
         """
         _check_certainty(certainty)
         level_of, digits = self._read(reports)
-        kept = [""]
+        beginnings = [""]
         hitters: list[HeavyHitter] = []
         for place, end in enumerate(self.levels):
-            candidates = [text + more for text in kept for more in self._extensions(text, end - len(text))]
+            candidates = [text + more for text in beginnings for more in self._extensions(text, end - len(text))]
             if not candidates:
                 return []
             if len(candidates) > MOST_CANDIDATES:
@@ -237,17 +237,17 @@ class OpenQuestion:
                     "the most. Ask for a higher certainty, or choose a smaller step."
                 )
             hitters = self._standing_out(candidates, digits[level_of == place], certainty)
-            kept = [hitter.answer for hitter in hitters]
+            beginnings = [hitter.answer for hitter in hitters]
         named = [replace(hitter, answer=hitter.answer.rstrip(PAD)) for hitter in hitters]
         return sorted(named, key=lambda hitter: -hitter.share)
 
     def _extensions(self, text: str, more: int) -> list[str]:
-        """Every way to go on for so many characters; after its end an answer does not."""
+        """Every continuation by `more` characters; an answer that has ended is only padded."""
         if text.endswith(PAD):
             return [PAD * more]
         grown = [""]
         for _ in range(more):
-            grown = [one + c for one in grown for c in (PAD if one.endswith(PAD) else self.characters + PAD)]
+            grown = [word + c for word in grown for c in (PAD if word.endswith(PAD) else self.characters + PAD)]
         return grown
 
     def _standing_out(
@@ -272,7 +272,8 @@ class OpenQuestion:
         errors, ends = np.sqrt(law.variance(np.clip(shares, 0, 1))), law.interval(shares)
         numbers = np.column_stack([shares, errors, 1 - tails[places], ends.low, ends.high])
         return [
-            HeavyHitter(candidates[place], *own) for place, own in zip(places.tolist(), numbers.tolist(), strict=True)
+            HeavyHitter(candidates[place], *figures)
+            for place, figures in zip(places.tolist(), numbers.tolist(), strict=True)
         ]
 
     def _read(self, reports: Any) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:

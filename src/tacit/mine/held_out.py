@@ -62,10 +62,10 @@ def is_comparable(tree: Node, schema: Schema, target: str, origins: Sequence[Sou
 def _covered_names(source: Source, names: Sequence[str]) -> list[str] | None:
     """The attributes that must be written out for the law of what a source reports about some; None for sets."""
     asked = [name for name in names if name in source.questionnaire.attributes]
-    parts = parts_for(source.questionnaire, asked)
-    if not all(part.shows_one for part in parts):
+    groups = parts_for(source.questionnaire, asked)
+    if not all(group.shows_one for group in groups):
         return None
-    return list(dict.fromkeys([*asked, *(name for part in parts for name in part.covered)]))
+    return list(dict.fromkeys([*asked, *(name for group in groups for name in group.covered)]))
 
 
 def _law(tree: Node, joint: JointModel, names: Sequence[str], target: str) -> Array:
@@ -80,8 +80,8 @@ def _law(tree: Node, joint: JointModel, names: Sequence[str], target: str) -> Ar
         shares = predict_rows(tree, table, n_classes)[1]
     else:
         shares = tree.class_shares[None, :]
-    told = (1 - LEFT_OPEN) * shares + LEFT_OPEN / n_classes
-    law = records.reshape(-1, 1) * told
+    class_chances = (1 - LEFT_OPEN) * shares + LEFT_OPEN / n_classes
+    law = records.reshape(-1, 1) * class_chances
     places = [*others, target]
     return law.reshape(*shape, n_classes).transpose([places.index(name) for name in names])
 

@@ -87,12 +87,12 @@ class Itemsets(Told):
 
     def _of(self, candidates: Candidates) -> Iterator[Itemset]:
         attributes = [self.supports.schema[name] for name in candidates.names]
-        shown = np.clip(candidates.supports, 0, 1) if candidates.shares is None else candidates.shares
+        shares = np.clip(candidates.supports, 0, 1) if candidates.shares is None else candidates.shares
         ends = self._intervals(candidates)
-        numbers = np.column_stack([shown, candidates.errors, candidates.supports, ends.low, ends.high])
-        for row, own in zip(candidates.codes, numbers.tolist(), strict=True):
+        numbers = np.column_stack([shares, candidates.errors, candidates.supports, ends.low, ends.high])
+        for row, figures in zip(candidates.codes, numbers.tolist(), strict=True):
             items = tuple((a.name, a.answers[code]) for a, code in zip(attributes, row, strict=True))
-            yield Itemset(items, *own)
+            yield Itemset(items, *figures)
 
     def _intervals(self, candidates: Candidates) -> Interval:
         """Those of the cells of a table, where it is small; else from the errors alone."""

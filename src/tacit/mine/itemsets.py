@@ -102,7 +102,7 @@ def _list_itemsets(searched: Search, supports: Supports, min_support: float, cer
     if certainty is None:
         return Itemsets(searched.frequent, supports, min_support, n_reports, searched.unknown)
     noisy = noisy_lengths(searched.tried, min_support, n_reports, certainty)
-    kept = [
+    listed = [
         candidates
         for candidates in certain(searched.tried, min_support, certainty)
         if len(candidates.names) not in noisy
@@ -110,7 +110,7 @@ def _list_itemsets(searched: Search, supports: Supports, min_support: float, cer
     notes = tuple(noise_in_words(noisy, min_support))
     judged = [candidates for candidates in searched.tried if len(candidates.names) not in noisy]
     n_splits = sum(len(candidates.codes) * (2 ** len(candidates.names) - 2) for candidates in judged)
-    return Itemsets(in_order(kept), supports, min_support, n_reports, searched.unknown, certainty, notes, n_splits)
+    return Itemsets(in_order(listed), supports, min_support, n_reports, searched.unknown, certainty, notes, n_splits)
 
 
 def checked_support(min_support: float) -> float:

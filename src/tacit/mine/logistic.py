@@ -97,14 +97,14 @@ class LogisticClassifier(ReportClassifier):
         origins, self.schema_ = ordered_sources(reports)
         self.n_reports_ = sum(source.engine.n_rows for source in origins)
         self.target_ = checked_target(self.schema_, target)
-        known = checked_class_shares(self.class_shares, self.target_)
+        class_shares = checked_class_shares(self.class_shares, self.target_)
         tables = ClassTables.of(origins, self.schema_, target)
         self.left_out_, asked = tables.left_out, dict(tables.asked_tables())
         if not asked:
             raise NotEstimable(
                 f"No attribute is ever asked together with the class {target!r}, so nothing can be learned."
             )
-        self.class_shares_ = _positive(tables.classes.shares) if known is None else known
+        self.class_shares_ = _positive(tables.classes.shares) if class_shares is None else class_shares
         covariates = _covariates(reports, origins, self.schema_.select(asked))
         self.intercepts_, solved, self.converged_ = _solve_coefficients(
             covariates, self.class_shares_, list(asked.values()), float(self.shrinkage)
@@ -159,7 +159,7 @@ def _covariates(
     public = all(schema.names == tuple(n for n in schema.names if _is_public(source, n)) for source in origins)
     if public:
         parts = [distinct_rows(source.engine, schema.names) for source in origins]
-        table, counts = Table.concatenate([part for part, _ in parts]), np.concatenate([c for _, c in parts])
+        table, counts = Table.concatenate([rows for rows, _ in parts]), np.concatenate([c for _, c in parts])
         return _code_covariates(schema, table, counts / counts.sum())
     joint = joint_model(reports)
     if math.prod(float(size) for size in schema.shape()) <= MOST_RECORDS:
@@ -187,11 +187,11 @@ def _solve_coefficients(
     penalties = shrinkage * variances + UNMOVED
 
     def objective(flat: Array) -> tuple[float, Array]:
-        own = flat.reshape(wanted.shape)
-        chances, logs = _chances(covariates.indicators @ own)
-        value = covariates.weights @ logs + (0.5 * penalties * own**2 - wanted * own).sum()
-        told = covariates.indicators.T @ (chances * covariates.weights[:, None])
-        return float(value), (told - wanted + penalties * own).reshape(-1)
+        coefficients = flat.reshape(wanted.shape)
+        chances, logs = _chances(covariates.indicators @ coefficients)
+        value = covariates.weights @ logs + (0.5 * penalties * coefficients**2 - wanted * coefficients).sum()
+        modelled = covariates.indicators.T @ (chances * covariates.weights[:, None])
+        return float(value), (modelled - wanted + penalties * coefficients).reshape(-1)
 
     start = np.zeros(wanted.shape)
     start[0] = np.log(np.maximum(classes, 1e-6))

@@ -97,10 +97,10 @@ def cross_validate(
     if trial.problem is not None:
         raise NotEstimable(trial.problem)
     parts = tuple(
-        FoldAccuracy(number, float(part.mean), part.error, part.rows) for number, part in enumerate(trial.parts, 1)
+        FoldAccuracy(number, float(fold.mean), fold.error, fold.rows) for number, fold in enumerate(trial.parts, 1)
     )
     mean, covariance = compare_trials(trials)
-    rows = sum(part.n_reports for part in parts)
+    rows = sum(fold.n_reports for fold in parts)
     return CrossValidation(trial.name, float(mean[0]), math.sqrt(covariance[0, 0]), rows, parts)
 
 
@@ -161,15 +161,15 @@ def choose_model(
     tried = [trial for trial in trials if trial.problem is None]
     if not tried:
         raise NotEstimable(f"No model can be estimated from these reports. {trials[0].name}: {trials[0].problem}")
-    told = judgement(tried, candidates, loaded)
-    if models is None and not told.untold:
-        tried, told, candidates = with_average(tried, told, candidates, tests)
-    place, model = _refit_first([tried[place].name for place in told.order], candidates, loaded)
-    best = told.order[place]
-    scores = _score_candidates(tried, told, best)
+    verdict = judgement(tried, candidates, loaded)
+    if models is None and not verdict.untold:
+        tried, verdict, candidates = with_average(tried, verdict, candidates, tests)
+    place, model = _refit_first([tried[place].name for place in verdict.order], candidates, loaded)
+    best = verdict.order[place]
+    scores = _score_candidates(tried, verdict, best)
     failed = [CandidateScore(trial.name, problem=trial.problem) for trial in trials if trial.problem is not None]
     ranked = sorted(scores, key=lambda score: (score.name != tried[best].name, -(score.judged or 0.0)))
-    notes = (UNTOLD,) if told.untold else ()
+    notes = (UNTOLD,) if verdict.untold else ()
     return ModelChoice(model, tried[best].name, (*ranked, *failed), loaded.n_reports, folds, notes)
 
 
@@ -186,7 +186,7 @@ class Judgement:
     covariance: Array
     judged: Array
     order: list[int]
-    untold: bool  # that any answer has to do with the class
+    untold: bool  # whether the reports leave open that any answer has to do with the class
 
 
 def judgement(tried: Sequence[Trial], candidates: Mapping[str, ReportClassifier], loaded: LoadedReports) -> Judgement:
@@ -203,26 +203,26 @@ def judgement(tried: Sequence[Trial], candidates: Mapping[str, ReportClassifier]
 def judged_accuracies(tried: Sequence[Trial]) -> tuple[Array, Array, Array]:
     """The accuracies, the covariance of their errors, and the accuracies as the choice goes by them."""
     mean, covariance = compare_trials(tried)
-    expected = np.array([np.nan if trial.expected is None else trial.expected for trial in tried])
+    expected = np.array([np.nan if trial.expected_accuracy is None else trial.expected_accuracy for trial in tried])
     return mean, covariance, combine_accuracies(mean, covariance, expected)
 
 
 def with_average(
-    tried: Sequence[Trial], told: Judgement, candidates: Mapping[str, ReportClassifier], tests: Sequence[FoldTest]
+    tried: Sequence[Trial], verdict: Judgement, candidates: Mapping[str, ReportClassifier], tests: Sequence[FoldTest]
 ) -> tuple[list[Trial], Judgement, dict[str, ReportClassifier]]:
     """What was tried, and the average of all but the majority, which comes first unless a candidate surely beats it.
 
     On each part the average is weighed by what the other parts say, so that its accuracy is as honest as the others'.
     """
-    weights = average_weights(tried, told.judged, candidates)
+    weights = average_weights(tried, verdict.judged, candidates)
     if len(weights) < 2:
-        return list(tried), told, dict(candidates)
+        return list(tried), verdict, dict(candidates)
     results = []
     for fold, test in enumerate(tests):
         others = [trial.without(fold) for trial in tried]
-        own = average_weights(tried, judged_accuracies(others)[2], candidates)
-        fitted = {trial.name: trial.results[fold].fitted for trial in tried if trial.name in own}
-        results.append(test.of(AveragedClassifier.of(fitted, own)))
+        fold_weights = average_weights(tried, judged_accuracies(others)[2], candidates)
+        fitted = {trial.name: trial.results[fold].fitted for trial in tried if trial.name in fold_weights}
+        results.append(test.of(AveragedClassifier.of(fitted, fold_weights)))
     members = {name: candidates[name] for name in weights}
     average = AveragedClassifier(common_target(candidates.values()), members=members, weights=weights)
     every = [*tried, Trial(AVERAGE, tuple(results))]
@@ -244,7 +244,7 @@ def average_weights(
     if not any(asked):
         return {}
     weights = np.where(asked, np.exp((judged - judged[asked].max()) / BEHIND), 0.0)
-    return {trial.name: float(own) for trial, own in zip(tried, weights, strict=True) if own >= LEAST_WEIGHT}
+    return {trial.name: float(weight) for trial, weight in zip(tried, weights, strict=True) if weight >= LEAST_WEIGHT}
 
 
 def _load_reports(reports: ReportSource | Sequence[ReportSource], seed: int, target: str) -> LoadedReports:
@@ -283,18 +283,20 @@ def combine_accuracies(mean: Array, covariance: Array, expected: Array) -> Array
     prior = expected
     if np.isnan(prior).any():
         prior = np.full(len(mean), float(np.clip(mean[np.argmin(np.diag(covariance))], 0, 1)))
-    own = WITNESS_ERROR**2 * np.eye(len(mean)) + COMMON_ERROR**2
-    # One that is always right where another is has no error of its own: a little keeps the matrix regular.
-    told: Array = prior + own @ np.linalg.solve(own + covariance + 1e-12 * np.eye(len(mean)), mean - prior)
-    return told
+    prior_covariance = WITNESS_ERROR**2 * np.eye(len(mean)) + COMMON_ERROR**2
+    # Two models that are right on the same reports make the matrix singular: a small diagonal keeps it regular.
+    posterior: Array = prior + prior_covariance @ np.linalg.solve(
+        prior_covariance + covariance + 1e-12 * np.eye(len(mean)), mean - prior
+    )
+    return posterior
 
 
 def is_told(loaded: LoadedReports, target: str, mean: Array, covariance: Array, blind: int) -> bool:
     """Whether the reports tell for certain that other answers have anything to do with the class.
 
     They do where some candidate is certain to beat the majority, or where some answer is certain to go with the class.
-    False alarms are bounded over all candidates and answers together. Without this, who models noise would be chosen
-    where there is nothing but noise.
+    False alarms are bounded over all candidates and answers together. Without this test a model of noise could be
+    chosen where there is nothing but noise.
     """
     spread = np.diag(covariance) + covariance[blind, blind] - 2 * covariance[blind]
     leads = (mean - mean[blind]) / np.sqrt(np.maximum(spread, 1e-12))
@@ -325,8 +327,8 @@ def _refit_first(
     raise NotEstimable(f"No model can be estimated from all reports. {problem}")
 
 
-def _score_candidates(tried: Sequence[Trial], told: Judgement, best: int) -> list[CandidateScore]:
-    scores, mean, covariance = [], told.mean, told.covariance
+def _score_candidates(tried: Sequence[Trial], verdict: Judgement, best: int) -> list[CandidateScore]:
+    scores, mean, covariance = [], verdict.mean, verdict.covariance
     for place, trial in enumerate(tried):
         apart = covariance[place, place] + covariance[best, best] - 2 * covariance[place, best]
         scores.append(
@@ -336,9 +338,9 @@ def _score_candidates(tried: Sequence[Trial], told: Judgement, best: int) -> lis
                 standard_error=math.sqrt(max(covariance[place, place], 0.0)),
                 behind=float(mean[best] - mean[place]),
                 behind_error=math.sqrt(max(apart, 0.0)),
-                expected=trial.expected,
-                judged=float(np.clip(told.judged[place], 0, 1)),
-                n_reports=sum(part.rows for part in trial.parts),
+                expected=trial.expected_accuracy,
+                judged=float(np.clip(verdict.judged[place], 0, 1)),
+                n_reports=sum(fold.rows for fold in trial.parts),
             )
         )
     return scores

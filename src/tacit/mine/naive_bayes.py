@@ -77,7 +77,7 @@ class NaiveBayesClassifier(ReportClassifier):
         origins, self.schema_ = ordered_sources(reports)
         self.n_reports_ = sum(source.engine.n_rows for source in origins)
         self.target_ = checked_target(self.schema_, target)
-        known = checked_class_shares(self.class_shares, self.target_)
+        class_shares = checked_class_shares(self.class_shares, self.target_)
         if self.method not in BAYES_METHODS:
             raise UnknownName("Method", str(self.method), BAYES_METHODS)
         tables = ClassTables.of(origins, self.schema_, target)
@@ -98,7 +98,7 @@ class NaiveBayesClassifier(ReportClassifier):
             tables = modelled_pairs(joint_model(reports), target, tables)
             self.method_ = "joint"
         self.class_errors_ = tables.classes.errors
-        self.class_shares_ = _proper(tables.classes) if known is None else known
+        self.class_shares_ = _proper(tables.classes) if class_shares is None else class_shares
         self.likelihoods_ = tuple(
             Likelihoods(self.schema_[name], _proper(table), table) for name, table in tables.asked_tables()
         )

@@ -81,7 +81,7 @@ def disguise_answers(
 
     def reports_of(batch: pa.Table, first_row: int) -> pa.Table:
         answers = _answers(batch.column(question.attribute), policy, first_row)
-        return pa.table(question.disguised(answers, randomness))
+        return pa.table(question.draw_reports(answers, randomness))
 
     document = question_document(question)
     note: dict[str, Any] = {"question": document["hash"], "question_document": document}

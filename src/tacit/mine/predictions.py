@@ -31,7 +31,7 @@ class Predictor:
     codes: Callable[[Table], NDArray[np.int64]]
     constant: int | None = None  # what is always predicted, where nothing needs to be known
 
-    def predicted(self, columns: Mapping[str, NDArray[Any]], rows: int) -> NDArray[np.int64]:
+    def class_codes(self, columns: Mapping[str, NDArray[Any]], rows: int) -> NDArray[np.int64]:
         """The class codes of records that are given column by column."""
         if self.constant is not None:
             return np.full(rows, self.constant)
@@ -58,11 +58,11 @@ class Confusion:
 
     def cells(self, records: Mapping[str, NDArray[Any]], rows: int) -> NDArray[np.int64]:
         classes = records[self.asked.target.name].astype(np.int64)
-        return classes * self.asked.target.size + self.asked.predicted(records, rows)
+        return classes * self.asked.target.size + self.asked.class_codes(records, rows)
 
     def table(self) -> Array:
-        told, size = _predict_all(self.asked), self.asked.target.size
-        joint = np.einsum("up,ct->uctp", np.eye(size)[told], np.eye(size))
+        predictions, size = _predict_all(self.asked), self.asked.target.size
+        joint = np.einsum("up,ct->uctp", np.eye(size)[predictions], np.eye(size))
         return joint.reshape(*self.asked.inputs.shape(), size, size**2)
 
 
@@ -74,7 +74,7 @@ class RightRecords(Confusion):
         return 1
 
     def cells(self, records: Mapping[str, NDArray[Any]], rows: int) -> NDArray[np.int64]:
-        is_right = self.asked.predicted(records, rows) == records[self.asked.target.name]
+        is_right = self.asked.class_codes(records, rows) == records[self.asked.target.name]
         return np.where(is_right, 0, -1)
 
     def table(self) -> Array:
@@ -86,7 +86,7 @@ def _predict_all(asked: Predictor) -> NDArray[np.int64]:
     """What is predicted of every record of the inputs."""
     shape = asked.inputs.shape()
     every = dict(zip(asked.inputs.names, grid(shape), strict=True)) if len(asked.inputs) else {}
-    return asked.predicted(every, math.prod(shape))
+    return asked.class_codes(every, math.prod(shape))
 
 
 def right_weights(source: Source, asked: Predictor, seed: int = 0) -> Array:
@@ -162,8 +162,8 @@ def _frame(table: Table, named: bool) -> Any:
 
 def _code_predictions(target: Attribute, predictions: Any) -> NDArray[np.int64]:
     values, places = np.unique(np.asarray(predictions).astype(str), return_inverse=True)
-    known = {answer: code for code, answer in enumerate(target.answers)}
+    codes = {answer: code for code, answer in enumerate(target.answers)}
     for value in values:
-        if str(value) not in known:
+        if str(value) not in codes:
             raise UnknownAnswer(target.name, str(value), target.answers)
-    return np.array([known[str(value)] for value in values], dtype=np.int64)[places]
+    return np.array([codes[str(value)] for value in values], dtype=np.int64)[places]

@@ -20,11 +20,11 @@ def prune_tree(root: Node, subgroup: Subgroup, schema: Schema) -> Node:
 def _prepare(root: Node, subgroup: Subgroup, schema: Schema) -> None:
     """Count what all nodes of a level need in one go."""
     level = [(root, subgroup)]
-    while level := [(node, own) for node, own in level if node.attribute is not None]:
-        level[0][1].prepare([own for _, own in level[1:]])
+    while level := [(node, group) for node, group in level if node.attribute is not None]:
+        level[0][1].prepare([group for _, group in level[1:]])
         level = [
-            (branch.node, own.within(schema[str(node.attribute)], branch.answers))
-            for node, own in level
+            (branch.node, group.within(schema[str(node.attribute)], branch.answers))
+            for node, group in level
             for branch in node.branches
         ]
 

@@ -71,15 +71,14 @@ class Rule:
 
     @property
     def line(self) -> str:
-        """The rule with its confidence, in as many digits as its error leaves; then comes the interval of 95%."""
+        """The rule, its confidence to as many digits as its error leaves, and the 95% interval."""
         if_part, then_part = (", ".join(labels(side)) for side in (self.antecedents, self.consequents))
-        own, places = self.confidence, confidence_decimals([self])
-        told = f"{if_part} -> {then_part}: {fixed_decimals(own.value, places)} ± {rounded_error(own.standard_error, places)}"
-        return (
-            told
-            if own.low is None
-            else f"{told}, {fixed_decimals(own.low, places)} to {fixed_decimals(own.high, places)}"
-        )
+        confidence, places = self.confidence, confidence_decimals([self])
+        error = rounded_error(confidence.standard_error, places)
+        rule = f"{if_part} -> {then_part}: {fixed_decimals(confidence.value, places)} ± {error}"
+        if confidence.low is None:
+            return rule
+        return f"{rule}, {fixed_decimals(confidence.low, places)} to {fixed_decimals(confidence.high, places)}"
 
     def __str__(self) -> str:
         return f"{self.line} ({MEANS})"
@@ -88,9 +87,9 @@ class Rule:
 def confidence_decimals(rules: Sequence[Rule]) -> int:
     """How many decimals the errors of the confidences leave; where one is 0, its interval says how sure it is."""
     spreads = []
-    for own in (rule.confidence for rule in rules):
-        width = 0.0 if own.low is None or own.high is None else own.high - own.low
-        spreads.append(own.standard_error or width / 4)
+    for confidence in (rule.confidence for rule in rules):
+        width = 0.0 if confidence.low is None or confidence.high is None else confidence.high - confidence.low
+        spreads.append(confidence.standard_error or width / 4)
     return decimals(spreads)
 
 
@@ -202,12 +201,12 @@ def association_rules(itemsets: Itemsets, metric: Metric = "confidence", min_thr
         raise InvalidInput(f"min_threshold must be a finite number, not {min_threshold!r}.")
     tried = [
         split
-        for part in itemsets.found
-        if len(part.names) > 1
-        for split in _splits_over(itemsets, part, metric, float(min_threshold))
+        for candidates in itemsets.found
+        if len(candidates.names) > 1
+        for split in _splits_over(itemsets, candidates, metric, float(min_threshold))
     ]
-    kept = tried if itemsets.certainty is None else _certain(tried, itemsets.certainty, itemsets.n_splits)
-    rules = sorted((split.rule for split in kept), key=lambda rule: -getattr(rule, metric).value)
+    splits = tried if itemsets.certainty is None else _certain(tried, itemsets.certainty, itemsets.n_splits)
+    rules = sorted((split.rule for split in splits), key=lambda rule: -getattr(rule, metric).value)
     return Rules(tuple(rules), metric, float(min_threshold), itemsets.certainty)
 
 
@@ -222,13 +221,13 @@ class _Split:
 def _certain(judged: Sequence[_Split], certainty: float, n_splits: int) -> list[_Split]:
     if not judged:
         return []
-    kept = discoveries(np.array([split.p_value for split in judged]), certainty, n_splits)
-    return [split for split, is_found in zip(judged, kept, strict=True) if is_found]
+    are_discoveries = discoveries(np.array([split.p_value for split in judged]), certainty, n_splits)
+    return [split for split, is_found in zip(judged, are_discoveries, strict=True) if is_found]
 
 
-def _splits_over(itemsets: Itemsets, part: Candidates, metric: Metric, least: float) -> Iterator[_Split]:
+def _splits_over(itemsets: Itemsets, candidates: Candidates, metric: Metric, least: float) -> Iterator[_Split]:
     """The rules among itemsets over the same attributes: those above the threshold, or all where noise is judged."""
-    supports = _sub_supports(itemsets, part.names, part.codes)
+    supports = _sub_supports(itemsets, candidates.names, candidates.codes)
     whole = supports.shape[1] - 1
     covariances: Array | None = None
     for antecedent in range(1, whole):
@@ -239,7 +238,7 @@ def _splits_over(itemsets: Itemsets, part: Candidates, metric: Metric, least: fl
         if not len(chosen):
             continue
         if covariances is None:
-            covariances = itemsets.supports.covariances(part.names, part.codes)
+            covariances = itemsets.supports.covariances(candidates.names, candidates.codes)
         three, spread = supports[chosen][:, sides], covariances[chosen][:, sides][:, :, sides]
         errors = _metric_errors(three, spread)
         lows, highs = confidence_intervals(three, spread, errors["confidence"], itemsets.n_reports)
@@ -248,7 +247,7 @@ def _splits_over(itemsets: Itemsets, part: Candidates, metric: Metric, least: fl
             measured = {name: Measured(float(values[name][row]), float(errors[name][place])) for name in METRICS}
             measured["support"] = _bound_share(measured["support"])
             measured["confidence"] = _bound_share(measured["confidence"], float(lows[place]), float(highs[place]))
-            left, right = _sides(itemsets, part, part.codes[row], antecedent)
+            left, right = _sides(itemsets, candidates, candidates.codes[row], antecedent)
             if_share, then_share = np.clip(supports[row, sides[1:]], 0, 1).tolist()
             rule = Rule(left, right, if_share, then_share, **measured)
             yield _Split(rule, float(p_values[place]))
@@ -304,8 +303,8 @@ def _sub_supports(itemsets: Itemsets, names: Names, codes: Codes) -> Array:
     """Supports of all sub-itemsets of each: ``(itemsets, 2**length)``."""
     columns = [np.ones(len(codes))]
     for chosen in members(len(names))[1:]:
-        kept = np.flatnonzero(chosen)
-        columns.append(itemsets.supports.estimates(tuple(names[at] for at in kept), codes[:, kept])[0])
+        places = np.flatnonzero(chosen)
+        columns.append(itemsets.supports.estimates(tuple(names[at] for at in places), codes[:, places])[0])
     return np.column_stack(columns)
 
 
@@ -326,14 +325,14 @@ def _metrics(both: Array, antecedent: Array, consequent: Array) -> dict[Metric, 
 def _metric_errors(supports: Array, covariances: Array) -> dict[Metric, Array]:
     """Standard errors by the delta method; the axes hold both sides together, the antecedent, the consequent."""
     s, x, y = supports.T
-    zero, one = np.zeros_like(s), np.ones_like(s)
+    zero, unit = np.zeros_like(s), np.ones_like(s)
     failing = x - s
     with np.errstate(divide="ignore", invalid="ignore"):
         gradients: dict[Metric, list[Array]] = {
-            "support": [one, zero, zero],
+            "support": [unit, zero, zero],
             "confidence": [1 / x, -s / x**2, zero],
             "lift": [1 / (x * y), -s / (x**2 * y), -s / (x * y**2)],
-            "leverage": [one, -y, -x],
+            "leverage": [unit, -y, -x],
             "conviction": [(1 - y) * x / failing**2, -(1 - y) * s / failing**2, -x / failing],
         }
         errors = {}
@@ -344,8 +343,10 @@ def _metric_errors(supports: Array, covariances: Array) -> dict[Metric, Array]:
     return errors
 
 
-def _sides(itemsets: Itemsets, part: Candidates, row: Array, antecedent: int) -> list[tuple[tuple[str, str], ...]]:
-    attributes = [itemsets.supports.schema[name] for name in part.names]
+def _sides(
+    itemsets: Itemsets, candidates: Candidates, row: Array, antecedent: int
+) -> list[tuple[tuple[str, str], ...]]:
+    attributes = [itemsets.supports.schema[name] for name in candidates.names]
     items = [(a.name, a.answers[code]) for a, code in zip(attributes, row, strict=True)]
     left = [antecedent >> at & 1 for at in range(len(items))]
     return [tuple(item for item, inside in zip(items, left, strict=True) if inside == side) for side in (1, 0)]

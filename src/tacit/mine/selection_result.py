@@ -62,18 +62,18 @@ class CrossValidation(Shown):
         return share_interval(self.accuracy, self.standard_error, self.n_reports, level)
 
     def headline(self) -> str:
-        told = f"accuracy {with_error(self.accuracy, self.standard_error)} (one standard error)"
+        statement = f"accuracy {with_error(self.accuracy, self.standard_error)} (one standard error)"
         if self.estimate is None:
-            told = f"accuracy unknown: its standard error would be {self.standard_error:.2g}"
-        return f"{self.name}: {told}, from {self.n_reports:,} disguised reports in {len(self.folds)} parts"
+            statement = f"accuracy unknown: its standard error would be {self.standard_error:.2g}"
+        return f"{self.name}: {statement}, from {self.n_reports:,} disguised reports in {len(self.folds)} parts"
 
     def shown_rows(self) -> list[dict[str, Any]]:
         """One row for each part, and one for all."""
         rows = []
-        for part in self.folds:
-            low, high = share_interval(part.accuracy, part.standard_error, part.n_reports)
-            rows.append({"part": str(part.fold), "n_reports": part.n_reports, "accuracy": part.accuracy,
-                         "standard_error": part.standard_error, "low": low, "high": high})  # fmt: skip
+        for fold in self.folds:
+            low, high = share_interval(fold.accuracy, fold.standard_error, fold.n_reports)
+            rows.append({"part": str(fold.fold), "n_reports": fold.n_reports, "accuracy": fold.accuracy,
+                         "standard_error": fold.standard_error, "low": low, "high": high})  # fmt: skip
         low, high = self.interval()
         return [*rows, {"part": "all", "n_reports": self.n_reports, "accuracy": self.accuracy,
                         "standard_error": self.standard_error, "low": low, "high": high}]  # fmt: skip
@@ -158,8 +158,8 @@ class ModelChoice(Shown):
 
     def headline(self) -> str:
         tried = len(self.candidates)
-        told = f"{self.chosen}, chosen among {tried} models on {self.n_reports:,} disguised reports in {self.n_folds} parts"
-        return ". ".join([told, *self.notes])
+        statement = f"{self.chosen}, chosen among {tried} models on {self.n_reports:,} disguised reports in {self.n_folds} parts"
+        return ". ".join([statement, *self.notes])
 
     def shown_rows(self) -> list[dict[str, Any]]:
         """One row for each candidate."""

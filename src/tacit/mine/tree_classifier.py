@@ -123,7 +123,7 @@ class TreeClassifier(ReportClassifier):
         origins, self.schema_ = ordered_sources(reports)
         self.n_reports_ = sum(source.engine.n_rows for source in origins)
         self.target_ = checked_target(self.schema_, target)
-        known = checked_class_shares(self.class_shares, self.target_)
+        class_shares = checked_class_shares(self.class_shares, self.target_)
         subgroup, self.method_ = counted_subgroup(
             origins, self.schema_, target, self.method, with_errors=self.significance != 0
         )
@@ -133,7 +133,7 @@ class TreeClassifier(ReportClassifier):
         if may_model and self.method_ == "inversion" and joint_may_pay(origins, subgroup):
             subgroup, self.method_, self.reason_ = self._likelier(reports, subgroup, target)
         self.error_rule_ = subgroup.error_rule
-        self.tree_ = grow_tree(subgroup, self.target_.size, self._rules(), known)
+        self.tree_ = grow_tree(subgroup, self.target_.size, self._rules(), class_shares)
         return self
 
     def _likelier(

@@ -28,16 +28,22 @@ class PartWeights:
 
     @property
     def rows(self) -> int:
-        return sum(len(own) for own in self.weights)
+        return sum(len(weights) for weights in self.weights)
 
     @property
     def mean(self) -> float:
-        return float(sum(share * own.mean() for share, own in zip(self.shares, self.weights, strict=True) if share))
+        return float(
+            sum(share * weights.mean() for share, weights in zip(self.shares, self.weights, strict=True) if share)
+        )
 
     @property
     def error(self) -> float:
-        counted = [(share, own) for share, own in zip(self.shares, self.weights, strict=True) if share]
-        return math.sqrt(sum(share**2 * own.var(ddof=1) / len(own) if len(own) > 1 else 1.0 for share, own in counted))
+        variances = [
+            share**2 * weights.var(ddof=1) / len(weights) if len(weights) > 1 else 1.0
+            for share, weights in zip(self.shares, self.weights, strict=True)
+            if share
+        ]
+        return math.sqrt(sum(variances))
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +54,8 @@ class FoldTest:
     witnesses: list[Witness]
 
     def of(self, fitted: ReportClassifier) -> FoldResult:
-        return FoldResult(fitted, _test_fold(fitted, self.testing), [one.accuracy(fitted) for one in self.witnesses])
+        weights = _test_fold(fitted, self.testing)
+        return FoldResult(fitted, weights, [witness.accuracy(fitted) for witness in self.witnesses])
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +63,7 @@ class FoldResult:
     """A model that was fitted without a part: what the part says of its accuracy, and what the witnesses do."""
 
     fitted: ReportClassifier
-    part: PartWeights
+    weights: PartWeights
     expected: list[float]
 
 
@@ -70,13 +77,13 @@ class Trial:
 
     @property
     def parts(self) -> tuple[PartWeights, ...]:
-        return tuple(result.part for result in self.results)
+        return tuple(result.weights for result in self.results)
 
     @property
-    def expected(self) -> float | None:
-        """What the witnesses say of its accuracy."""
-        told = [value for result in self.results for value in result.expected]
-        return float(np.mean(told)) if told else None
+    def expected_accuracy(self) -> float | None:
+        """The mean accuracy that the witnesses expect of it; None without witnesses."""
+        accuracies = [value for result in self.results for value in result.expected]
+        return float(np.mean(accuracies)) if accuracies else None
 
     def without(self, fold: int) -> Trial:
         """The trial as if that part did not exist."""
@@ -128,11 +135,11 @@ def compare_trials(trials: Sequence[Trial]) -> tuple[Array, Array]:
     n_parts = len(trials[0].parts)
     sizes = np.array([trials[0].parts[fold].rows for fold in range(n_parts)], dtype=np.float64)
     for fold, size in enumerate(sizes / sizes.sum()):
-        own = [trial.parts[fold] for trial in trials]
-        for source in range(len(own[0].weights)):
-            shares = size * np.array([part.shares[source] for part in own])
-            values = np.stack([part.weights[source] for part in own])
+        results = [trial.parts[fold] for trial in trials]
+        for source in range(len(results[0].weights)):
+            shares = size * np.array([tested.shares[source] for tested in results])
+            values = np.stack([tested.weights[source] for tested in results])
             mean += shares * values.mean(axis=1)
-            spread = np.atleast_2d(np.cov(values)) if values.shape[1] > 1 else np.eye(len(own))
+            spread = np.atleast_2d(np.cov(values)) if values.shape[1] > 1 else np.eye(len(results))
             covariance += np.outer(shares, shares) * spread / values.shape[1]
     return mean, covariance

@@ -36,8 +36,8 @@ class Witness:
 
     def accuracy(self, fitted: ReportClassifier) -> float:
         """How often the classifier would be right, were the witness's model the truth."""
-        told = fitted.predicted_codes(self.records)
-        return float(self.chances[np.arange(len(told)), told].mean())
+        predictions = fitted.predicted_codes(self.records)
+        return float(self.chances[np.arange(len(predictions)), predictions].mean())
 
 
 def witnesses(learning: LoadedReports, testing: LoadedReports, target: str) -> list[Witness]:
@@ -64,7 +64,7 @@ def _bayes(testing: LoadedReports, target: str) -> Witness:
     model = NaiveBayesClassifier(target).fit(testing)
     rng = np.random.default_rng(0)
     classes: Codes = rng.choice(model.target_.size, RECORDS, p=model.class_shares_)
-    tables = {own.attribute.name: own.shares for own in model.likelihoods_}
+    tables = {likelihood.attribute.name: likelihood.shares for likelihood in model.likelihoods_}
     columns = {target: classes}
     for attribute in model.inputs_:
         even = np.full((attribute.size, model.target_.size), 1 / attribute.size)
