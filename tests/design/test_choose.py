@@ -11,7 +11,7 @@ import pytest
 
 from tacit.design import choose_point, exact_front, named_prior, optimal_front, read_front, recipe_of, robustness
 from tacit.design.choose import margin_of_error
-from tacit.design.front import front_from_document, report_labels, undominated
+from tacit.design.front import front_from_document, report_labels, undominated_points
 from tacit.errors import InvalidInput, UnknownName
 
 PRIOR = [0.5, 0.3, 0.2]
@@ -103,7 +103,7 @@ def test_robustness_of_amplification_stays_within_its_bound() -> None:
 def test_undominated_keeps_the_lower_left_edge() -> None:
     privacy = np.array([0.1, 0.2, 0.3, 0.2, 0.3])
     mse = np.array([1.0, 3.0, 2.0, 1.5, 2.0])
-    assert undominated(privacy, mse).tolist() == [0, 3, 2]
+    assert undominated_points(privacy, mse).tolist() == [0, 3, 2]
 
 
 def test_labels_say_what_a_report_says() -> None:

@@ -150,7 +150,7 @@ def test_a_dual_that_is_wrong_is_repaired_into_a_bound_that_holds() -> None:
     wrong = Dual(right.dual.root * 1.3, right.dual.value * 1.3, right.dual.price, right.dual.budget_price)
     assert wrong.violations(vertices).max() > 0.01
     assert wrong.least_trace(SKEWED, 0.6) > right.trace(SHARES)  # as it stands it would claim too much
-    repaired = wrong.repaired(vertices)
+    repaired = wrong.repair(vertices)
     assert repaired.violations(vertices).max() <= 0
     assert repaired.least_trace(SKEWED, 0.6) <= right.trace(SHARES)
 
@@ -294,7 +294,7 @@ def test_a_negative_price_of_the_budget_is_never_used() -> None:
     vertices = uniform_and_capped(4, 0.8)
     right = certified_design(vertices, SHARES, 0.6)
     unlawful = Dual(right.dual.root, right.dual.value, right.dual.price + 1.0, -0.5)
-    repaired = unlawful.repaired(vertices)
+    repaired = unlawful.repair(vertices)
     assert repaired.budget_price == 0
     assert repaired.least_trace(SKEWED, 0.6) <= right.trace(SHARES)
 

@@ -48,7 +48,7 @@ def test_every_posterior_keeps_every_inequality(n: int, delta: float) -> None:
         np.testing.assert_allclose(moments.equations @ x, moments.equations_of_prior @ posterior, atol=1e-15)
         second = np.outer(posterior, posterior)[moments.i, moments.j]
         np.testing.assert_allclose(moments.second() @ x, second, atol=1e-15)
-        assert sum(value * x[k] for k, value in moments.guessed().items()) == pytest.approx(posterior.max())
+        assert sum(value * x[k] for k, value in moments.right_guess().items()) == pytest.approx(posterior.max())
 
 
 PRIORS = {

@@ -46,10 +46,10 @@ def test_merging_takes_the_cheapest_pair_and_keeps_the_prior(rng: np.random.Gene
 def test_every_hop_is_another_square_channel(channel: np.ndarray, rng: np.random.Generator) -> None:
     other = np.roll(channel, 1, axis=1)
     for hopped in (
-        search_moves.crossed(channel, other, rng),
-        search_moves.exchanged(channel, PRIOR, rng),
-        search_moves.swapped(channel, rng),
-        search_moves.mixed(channel, PRIOR, rng),
+        search_moves.cross_channels(channel, other, rng),
+        search_moves.exchange_report(channel, PRIOR, rng),
+        search_moves.swap_chances(channel, rng),
+        search_moves.mix_with_random(channel, PRIOR, rng),
     ):
         assert hopped.shape == (5, 5)
         assert hopped.min() >= 0
@@ -59,4 +59,4 @@ def test_every_hop_is_another_square_channel(channel: np.ndarray, rng: np.random
 
 def test_crossing_names_the_reports_alike_first(channel: np.ndarray, rng: np.random.Generator) -> None:
     """The same channel with its reports renamed brings nothing new."""
-    np.testing.assert_array_equal(search_moves.crossed(channel, channel[[2, 0, 1, 4, 3]], rng), channel)
+    np.testing.assert_array_equal(search_moves.cross_channels(channel, channel[[2, 0, 1, 4, 3]], rng), channel)

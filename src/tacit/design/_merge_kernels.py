@@ -55,14 +55,14 @@ def merge_reports(
     count = joint.shape[0]
     while count > size:
         added = added_traces(joint[:count], prior)
-        best, one, other = np.inf, 1, 0
+        best, merged, target = np.inf, 1, 0
         for a in range(count):
             for b in range(a):
                 prevented = joint[a].max() + joint[b].max() - (joint[a] + joint[b]).max()
                 cost = (added[a, b] - budget_price * prevented) * (1.0 + noise * rng.random())
                 if cost < best:
-                    best, one, other = cost, a, b
-        joint[other] += joint[one]
-        joint[one] = joint[count - 1]
+                    best, merged, target = cost, a, b
+        joint[target] += joint[merged]
+        joint[merged] = joint[count - 1]
         count -= 1
     return joint[:size]

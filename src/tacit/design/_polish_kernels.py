@@ -49,18 +49,18 @@ class Aim(NamedTuple):
 def simplex_shift(values: Array) -> float:
     """What to take from every value, stopping at zero, to make them the nearest distribution (Michelot)."""
     top = values.max()  # measured from here the largest value stays above every shift, however large they all are
-    kept = values.shape[0]
-    shift = ((values - top).sum() - 1.0) / kept
+    n_positive = values.shape[0]
+    shift = ((values - top).sum() - 1.0) / n_positive
     while True:
         above, total = 0, 0.0
         for value in values:
             if value - top > shift:
                 above += 1
                 total += value - top
-        if above == kept:
+        if above == n_positive:
             return top + shift
-        kept = above
-        shift = (total - 1.0) / kept
+        n_positive = above
+        shift = (total - 1.0) / n_positive
 
 
 @inner_kernel

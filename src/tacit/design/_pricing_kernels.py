@@ -71,8 +71,8 @@ def _sums(code: int, prices: Prices, rows: Array) -> Sums:
 
 
 @inner_kernel
-def _exchanged(sums: Sums, answer: int, sign: float, prices: Prices) -> Sums:
-    """The sums with one answer more (or less, by the sign); the rows change in place."""
+def _toggle_answer(sums: Sums, answer: int, sign: float, prices: Prices) -> Sums:
+    """Sums after adding an answer to the set, or removing it if the sign is negative; changes the rows in place."""
     square = sums.square + 2.0 * sign * sums.rows[answer] + prices.matrix[answer, answer]
     for j in range(len(sums.rows)):
         sums.rows[j] += sign * prices.matrix[answer, j]
@@ -86,16 +86,16 @@ def _even(size: int, square: float, price: float, budget_price: float) -> float:
 
 
 @inner_kernel
-def _capped(sums: Sums, rest: int, prices: Prices) -> float:
+def _capped_excess(sums: Sums, rest: int, prices: Prices) -> float:
     """Excess of the posterior that holds delta on a set, and what is left on one more answer."""
     delta = prices.delta
     share = 1.0 - prices.n_capped * delta
-    kept = delta * (delta * sums.square - sums.price - prices.budget_price)
-    return kept + share * (2.0 * delta * sums.rows[rest] + share * prices.matrix[rest, rest] - prices.price[rest])
+    on_set = delta * (delta * sums.square - sums.price - prices.budget_price)
+    return on_set + share * (2.0 * delta * sums.rows[rest] + share * prices.matrix[rest, rest] - prices.price[rest])
 
 
 @inner_kernel
-def _noted(
+def _note_posteriors(
     code: int, sums: Sums, prices: Prices, threshold: float, asked: PricedPosteriors, count: int
 ) -> tuple[int, float]:
     """Note the set's posteriors above the threshold; returns how many there are now, and the largest excess here."""
@@ -108,7 +108,7 @@ def _noted(
     if sums.size == prices.n_capped:
         for j in range(n):
             if code >> j & 1 == 0:
-                excess = _capped(sums, j, prices)
+                excess = _capped_excess(sums, j, prices)
                 largest = max(largest, excess)
                 if excess > threshold:
                     asked.sets[count], asked.rests[count], asked.excess[count] = code, j, excess
@@ -141,8 +141,8 @@ def among_all(prices: Prices, wanted: int, threshold: float) -> PricedPosteriors
             bit += 1
         sign = -1.0 if code >> bit & 1 else 1.0
         code ^= 1 << bit
-        sums = _sums(code, prices, sums.rows) if step % AFRESH == 0 else _exchanged(sums, bit, sign, prices)
-        count, here = _noted(code, sums, prices, threshold, asked, count)
+        sums = _sums(code, prices, sums.rows) if step % AFRESH == 0 else _toggle_answer(sums, bit, sign, prices)
+        count, here = _note_posteriors(code, sums, prices, threshold, asked, count)
         largest = max(largest, here)
         if count > room - n - 1:
             count = _strongest(asked, count, wanted)
@@ -196,7 +196,7 @@ def _best_rest(code: int, sums: Sums, prices: Prices) -> tuple[int, float]:
     best, rest = -np.inf, -1
     for j in range(len(prices.price)):
         if code >> j & 1 == 0:
-            excess = _capped(sums, j, prices)
+            excess = _capped_excess(sums, j, prices)
             if excess > best:
                 best, rest = excess, j
     return rest, best

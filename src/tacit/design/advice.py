@@ -17,7 +17,7 @@ from tacit.design.front import FrontPoint, front_of, measured_point
 from tacit.design.optrr import optrr_front
 from tacit.design.problem import DesignProblem
 from tacit.design.settings import SearchEffort
-from tacit.design.sweeps import permitted
+from tacit.design.sweeps import permitted_channels
 from tacit.display import Shown
 from tacit.errors import InvalidInput
 
@@ -231,7 +231,8 @@ class _Ways:
 
     def warner(self) -> list[FrontPoint]:
         prior = self.problem.prior
-        usable = [each for each in permitted(self.problem, "warner") if math.isfinite(expected_mse(each, prior, 1))]
+        channels = permitted_channels(self.problem, "warner")
+        usable = [each for each in channels if math.isfinite(expected_mse(each, prior, 1))]
         return [measured_point(each, self.problem) for each in usable if map_privacy(each, prior) >= 0]
 
     def cheapest(self, points: Sequence[FrontPoint], level: float) -> FrontPoint:

@@ -43,10 +43,10 @@ class SchemeAlternative:
 
 
 def worst_error(measures: SchemeMeasures, attributes: int) -> float | None:
-    known = [
+    errors = [
         error.worst for error in measures.errors if len(error.attributes) == attributes and error.worst is not None
     ]
-    return max(known, default=None)
+    return max(errors, default=None)
 
 
 def better_alternatives(
@@ -57,7 +57,7 @@ def better_alternatives(
         return ()
     ways = dict.fromkeys(what for group in scheme.groups for what in group.channel.better_instead())
     made = {
-        what: Scheme.from_groups(scheme.schema, [part for group in scheme.groups for part in _parts(group, what)])
+        what: Scheme.from_groups(scheme.schema, [recipe for group in scheme.groups for recipe in _parts(group, what)])
         for what in ways
     }
     return tuple(SchemeAlternative(what, other, measure(other, prior, respondents)) for what, other in made.items())

@@ -124,7 +124,7 @@ def _dealt_way(block: Block, gamma: float) -> BlockWay | None:
     stairs = staircase(parts, gamma, block.prior, _importance(block))
     if stairs.chances.size > LARGEST_LAW:
         return None
-    labels = [_label(block, closures[part], parts[part], chosen) for part, chosen in _reports(stairs)]
+    labels = [_label(block, closures[question], parts[question], chosen) for question, chosen in _reports(stairs)]
     names = tuple(tuple(block.names[place] for place in closure) for closure in closures)
     matrix = _dealt_matrix(stairs, parts, gamma)
     return _list_law("dealt", block, matrix, labels, None if len(closures) == 1 else names)
@@ -143,8 +143,11 @@ def _dealt_matrix(stairs: Staircase, parts: Sequence[NDArray[np.int64]], gamma: 
 
 def _largest(block: Block) -> list[tuple[int, ...]]:
     """What is dealt: a question, or questions wanted together, with all the filters before them."""
-    joint = [tuple(sorted({place for one in positions for place in block.closures[one]})) for positions in block.wanted]
-    return [one for one in dict.fromkeys(joint) if not any(set(one) < set(other) for other in joint)]
+    joint = [
+        tuple(sorted({place for position in positions for place in block.closures[position]}))
+        for positions in block.wanted
+    ]
+    return [places for places in dict.fromkeys(joint) if not any(set(places) < set(other) for other in joint)]
 
 
 def _exact(block: Block, gamma: float) -> BlockWay | None:
@@ -163,18 +166,19 @@ def _label(block: Block, positions: Sequence[int], classes: NDArray[np.int64], c
     """What a report favours, in words: the questions, and the answers it speaks for."""
     asked = [block.names[place] for place in positions]
     answers = []
-    for one in sorted(chosen):
-        record = block.records.answers[int(np.flatnonzero(classes == one)[0])]
+    for kind in sorted(chosen):
+        record = block.records.answers[int(np.flatnonzero(classes == kind)[0])]
         answers.append("+".join(record[place] for place in positions))
     return f"{'+'.join(asked)}: {' | '.join(answers)}"
 
 
 def _drawn_way(block: Block, gamma: float) -> BlockWay | None:
     """Each question on its own, whoever was not asked sending a drawn answer; the law of the block is enumerated."""
-    own = [
-        [code for code, answer in enumerate(one.answers) if answer != "not asked"] for one in block.records.attributes
+    asked_codes = [
+        [code for code, answer in enumerate(attribute.answers) if answer != "not asked"]
+        for attribute in block.records.attributes
     ]
-    sizes = [len(codes) for codes in own]
+    sizes = [len(codes) for codes in asked_codes]
     if math.prod(sizes) * len(block.records) > LARGEST_DRAWN:
         return None
 
@@ -182,16 +186,19 @@ def _drawn_way(block: Block, gamma: float) -> BlockWay | None:
 
     def law(filter_gamma: float, other: float) -> Array:
         chances = np.ones((1, len(block.records)))
-        for axis, (codes, size) in enumerate(zip(own, sizes, strict=True)):
+        for axis, (codes, size) in enumerate(zip(asked_codes, sizes, strict=True)):
             each = filter_gamma if axis in filters else other
             column = np.full((block.records.shape[axis], size), 1 / size)
             column[codes] = even_mixture(size, gamma_diagonal_keep(size, each))
-            told = column[block.records.codes[:, axis]].T
-            chances = (chances[:, None, :] * told[None, :, :]).reshape(-1, len(block.records))
+            by_record = column[block.records.codes[:, axis]].T
+            chances = (chances[:, None, :] * by_record[None, :, :]).reshape(-1, len(block.records))
         return chances
 
-    shown = [[one.answers[code] for code in codes] for one, codes in zip(block.records.attributes, own, strict=True)]
-    labels = ["+".join(one) for one in itertools.product(*shown)]
+    asked_answers = [
+        [attribute.answers[code] for code in codes]
+        for attribute, codes in zip(block.records.attributes, asked_codes, strict=True)
+    ]
+    labels = ["+".join(answers) for answers in itertools.product(*asked_answers)]
     ways = []
     for filter_gamma in np.geomspace(1, gamma, DRAWN_TRIES + 2)[1:-1]:
         if _amplification(law(filter_gamma, 1.0)) > gamma:
@@ -254,7 +261,7 @@ def _subset_variance(block: Block, gamma: float, size: int, share: Array) -> flo
         moments((1 - p) * hold, 0, inside, size - 1),
         moments((1 - p) * (1 - hold), 0, inside, size),
     ]
-    first, second = (sum(one[place] for one in cases) for place in (0, 1))
+    first, second = (sum(case[place] for case in cases) for place in (0, 1))
     return (second - first**2) / (hold - other) ** 2
 
 
@@ -270,23 +277,25 @@ def _list_law(
         return None
     prior = block.prior
     left, values, right = np.linalg.svd(matrix, full_matrices=False)
-    kept = values > values[0] * NOTHING
-    left, values, right = left[:, kept], values[kept], right[kept]
+    significant = values > values[0] * NOTHING
+    left, values, right = left[:, significant], values[significant], right[significant]
     spread = np.linalg.inv((left / (matrix @ prior)[:, None]).T @ left)
 
     def variances(shares: Array) -> Array | None:
-        told = shares @ right.T
-        if np.abs(told @ right - shares).max() > UNTOLD:
+        coordinates = shares @ right.T
+        if np.abs(coordinates @ right - shares).max() > UNTOLD:
             return None
-        told = told / values
-        return np.maximum(np.einsum("ci,ij,cj->c", told, spread, told) - (shares @ prior) ** 2, 0)
+        coordinates = coordinates / values
+        return np.maximum(np.einsum("ci,ij,cj->c", coordinates, spread, coordinates) - (shares @ prior) ** 2, 0)
 
     wanted = [variances(block.shares(positions)) for positions in block.wanted]
     singles = [variances(block.shares([place])) for place in range(len(block.names))]
-    if any(one is None for one in (*wanted, *singles)):
+    if any(cells is None for cells in (*wanted, *singles)):
         return None
-    errors = {name: math.sqrt(one.max()) for name, one in zip(block.names, singles, strict=True) if one is not None}
-    cost = float(np.mean([one.mean() for one in wanted if one is not None]))
+    errors = {
+        name: math.sqrt(cells.max()) for name, cells in zip(block.names, singles, strict=True) if cells is not None
+    }
+    cost = float(np.mean([cells.mean() for cells in wanted if cells is not None]))
     channel = {"kind": "matrix", "matrix": matrix.tolist(), "reports": list(labels)}
     return BlockWay(name, channel, errors, cost, len(matrix), together)
 

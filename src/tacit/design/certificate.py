@@ -87,12 +87,12 @@ class Dual:
         quadratic = ((vertices @ self.root) ** 2).sum(axis=1)
         return quadratic - vertices @ self.price - self.budget_price * vertices.max(axis=1)
 
-    def repaired(self, vertices: Matrix) -> Dual:
+    def repair(self, vertices: Matrix) -> Dual:
         """The dual shifted until no vertex violates it, with room for the rounding of that very check."""
         lawful = Dual(self.root, self.value, self.price, max(0.0, self.budget_price))
-        return lawful.shifted(float(lawful.violations(vertices).max()))
+        return lawful.shift(float(lawful.violations(vertices).max()))
 
-    def shifted(self, excess: float) -> Dual:
+    def shift(self, excess: float) -> Dual:
         """The dual that holds where no vertex exceeds this one by more, with room for the rounding of that check."""
         largest = float((self.root**2).sum(axis=1).max())  # posteriors sum to one
         room = ROUNDING * (largest + float(np.abs(self.price).max()))

@@ -13,7 +13,7 @@ from tacit.channel import Recipe, matrix
 from tacit.channel.dense import wanted_variances
 from tacit.channel.document import read_json
 from tacit.design.front import Front, FrontPoint, front_from_document
-from tacit.design.problem import unnamed
+from tacit.design.problem import numbered_answers
 from tacit.errors import InvalidInput, UnknownName
 from tacit.schema import Attribute
 
@@ -110,7 +110,7 @@ def answer_codes(front: Front, attribute: Attribute) -> list[int]:
 
 
 def _how_to_name(front: Front, attribute: Attribute) -> str:
-    if len(front.answers) == attribute.size and front.answers == unnamed(attribute.size):
+    if len(front.answers) == attribute.size and front.answers == numbered_answers(attribute.size):
         return f"tacit design front ... --answers '{','.join(attribute.answers)}', in the order of the prior"
     return f"tacit design front --data F --attribute {attribute.name}"
 

@@ -179,7 +179,7 @@ def posteriors_under(n_answers: int, delta: float) -> Matrix | Capped:
 
 
 def certified_design(
-    vertices: Matrix | Vertices, aim: Aim, budget: float | None, known: Matrix | None = None
+    vertices: Matrix | Vertices, aim: Aim, budget: float | None, start: Matrix | None = None
 ) -> CertifiedDesign:
     """The design of least ``trace(V J^-1)`` over all `vertices` within the budget; `known` are some that may be of use."""
     if isinstance(vertices, np.ndarray):
@@ -188,7 +188,7 @@ def certified_design(
             return CertifiedDesign(vertices, design.weights, design.dual)
         vertices = Listed(vertices)
     first, bound = vertices.first(aim, budget)
-    return _generate_design(vertices, aim, budget, _distinct_posteriors(first, known), bound)
+    return _generate_design(vertices, aim, budget, _distinct_posteriors(first, start), bound)
 
 
 def _generate_design(
@@ -204,7 +204,7 @@ def _generate_design(
         asked, largest = vertices.asked_for(design.dual, aim, max(ADDED_PER_ROUND, len(prior) ** 2 // 2))
         enough = certified_gap(aim) / 10
         if math.isfinite(largest):
-            here = design.dual.shifted(largest)
+            here = design.dual.shift(largest)
             bound = here if bound is None else max(here, bound, key=lambda each: each.least_trace(prior, guessed))
         elif bound is not None:
             enough = ENOUGH_RELAXED
@@ -242,7 +242,7 @@ def relative_gap(design: CertifiedDesign, aim: Aim, budget: float | None) -> flo
     return design.trace(aim) / bound - 1
 
 
-def pruned(design: CertifiedDesign, aim: Aim, budget: float | None) -> CertifiedDesign:
+def prune_design(design: CertifiedDesign, aim: Aim, budget: float | None) -> CertifiedDesign:
     """A design of the same information with at most n(n+1)/2 + 1 posteriors (a basic solution of the linear program).
 
     The mean posterior is a linear function of the information, so the equations are those of its triangle, and the
@@ -250,8 +250,8 @@ def pruned(design: CertifiedDesign, aim: Aim, budget: float | None) -> Certified
     """
     from scipy.optimize import linprog
 
-    kept = design.chances > NEGLIGIBLE
-    posteriors, chances = design.posteriors[kept], design.chances[kept]
+    is_used = design.chances > NEGLIGIBLE
+    posteriors, chances = design.posteriors[is_used], design.chances[is_used]
     root = np.linalg.cholesky(np.linalg.inv(aim.information(posteriors, chances)))
     white = (posteriors / aim.prior) @ root  # in these coordinates the information is the identity
     rows, columns = np.triu_indices(len(aim.prior))

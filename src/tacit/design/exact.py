@@ -19,7 +19,7 @@ from tacit.design.column_generation import (
     certified_design,
     certified_gap,
     posteriors_under,
-    pruned,
+    prune_design,
 )
 from tacit.design.front import Front, FrontPoint, front_of, measured_point, report_labels
 from tacit.design.interior import single_thread
@@ -104,10 +104,10 @@ def certified_front(problem: DesignProblem, bounds: Bounds, points: int, progres
     made = []
     demands = _demands(problem, bounds, points)
     with single_thread():
-        known = None  # what one point used is a good start for the next
+        start = None  # what one point used is a good start for the next
         for done, (vertices, budget) in enumerate(demands):
-            full = certified_design(vertices, problem.aim, budget, known)
-            known = full.posteriors[full.chances > NEGLIGIBLE] if isinstance(vertices, Capped) else None
+            full = certified_design(vertices, problem.aim, budget, start)
+            start = full.posteriors[full.chances > NEGLIGIBLE] if isinstance(vertices, Capped) else None
             made.append(certified_point(problem, full, budget))
             if progress is not None:
                 progress((done + 1) / len(demands))
@@ -149,7 +149,7 @@ def certified_point(problem: DesignProblem, full: CertifiedDesign, budget: float
         trace = full.trace(problem.aim)
         bound = full.dual.least_trace(problem.prior, 0.0 if budget is None else budget)
         allowed += 1.01 * (problem.mse(trace) / problem.mse(bound) - 1)
-    for design in (pruned(full, problem.aim, budget), full):
+    for design in (prune_design(full, problem.aim, budget), full):
         matrix = _channel(design, problem.aim)
         guessed = 1 - map_privacy(matrix, problem.prior)
         lower_bound = problem.mse(full.dual.least_trace(problem.prior, guessed))

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.channel.dense import amplification, map_privacy, worst_posterior
-from tacit.design.problem import DesignProblem, unnamed
+from tacit.design.problem import DesignProblem, numbered_answers
 from tacit.design.wanted import WantedNumbers, wanted_from_document
 from tacit.display import Told, new_figure
 from tacit.errors import InvalidInput
@@ -199,7 +199,7 @@ def measured_point(
     )
 
 
-def undominated(privacy: Matrix, mse: Matrix) -> NDArray[np.intp]:
+def undominated_points(privacy: Matrix, mse: Matrix) -> NDArray[np.intp]:
     """Indices of the points no other beats in privacy and error, by growing privacy."""
     # Privacies that differ by rounding are one: else channels that say next to nothing would all be kept.
     order = np.lexsort((mse, -privacy.round(SAME_PRIVACY)))
@@ -211,7 +211,7 @@ def front_from_document(document: Mapping[str, Any]) -> Front:
     """The front written by `Front.to_document`."""
     try:
         prior = np.array(document["prior"], dtype=np.float64)
-        answers = document.get("answers") or unnamed(len(prior))
+        answers = document.get("answers") or numbered_answers(len(prior))
         return Front(
             method=str(document["method"]),
             prior=prior,

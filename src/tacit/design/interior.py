@@ -93,11 +93,11 @@ class _WeightSearch:
         price = self.trace * self.multipliers
         budget_price = float(price[n]) if self.budget is not None else 0.0
         # The gap is that of the aim that is solved; the proof that is handed on is that of the aim itself.
-        solved = self.scaled_aim.dual(inverse, price[:n], budget_price).repaired(self.posteriors)
+        solved = self.scaled_aim.dual(inverse, price[:n], budget_price).repair(self.posteriors)
         bound = solved.least_trace(self.prior, self.budget if self.budget is not None else 0.0)
         missed = float(np.abs(self.equations @ self.weights - self.right).max())
         gap = max((self.trace - bound) / self.trace, missed)
-        dual = self.aim.dual(inverse, price[:n], budget_price).repaired(self.posteriors)
+        dual = self.aim.dual(inverse, price[:n], budget_price).repair(self.posteriors)
         return Design(self.weights[: len(self.posteriors)], dual, gap)
 
     @property
@@ -153,8 +153,8 @@ class _WeightSearch:
         normal = (stacked * inverse_diagonal) @ stacked.T
         size = len(triangle)
         normal[np.arange(size), np.arange(size)] += self.trace / curvature
-        own = np.where(self.rows == self.columns, e[self.rows], 0.0)  # the triangle of J itself
-        normal[:size, :size] += np.outer(own, own) / 2
+        identity = np.where(self.rows == self.columns, e[self.rows], 0.0)  # the triangle of J itself
+        normal[:size, :size] += np.outer(identity, identity) / 2
         scale = 1 / np.sqrt(np.diag(normal))
         normal = normal * scale * scale[:, None]
         normal[np.diag_indices_from(normal)] += 1e-14

@@ -25,7 +25,7 @@ class Matrices:
         return cls(np.zeros((size, n_answers, n_answers)), np.zeros(size), np.full(size, np.inf))
 
     @classmethod
-    def measured(cls, channels: Matrix, problem: DesignProblem) -> Matrices:
+    def from_channels(cls, channels: Matrix, problem: DesignProblem) -> Matrices:
         """Given channels with their objectives under the problem's prior."""
         made = cls(channels, np.empty(len(channels)), np.empty(len(channels)))
         made.measure(problem)
@@ -35,7 +35,7 @@ class Matrices:
         """Fill in the objectives of all channels."""
         from tacit.design import _optrr_kernels
 
-        _optrr_kernels.measure(self.channels, problem.posed, self.privacy, self.trace)
+        _optrr_kernels.measure(self.channels, problem.for_kernels, self.privacy, self.trace)
 
     def meet(self, others: Matrices) -> None:
         """As an optimal set: in each slot the lower error replaces the higher, in either direction."""
@@ -43,7 +43,7 @@ class Matrices:
 
         _optrr_kernels.meet_optimal_set(*others.arrays, *self.arrays)
 
-    def joined(self, others: Matrices) -> Matrices:
+    def join(self, others: Matrices) -> Matrices:
         pairs = zip(self.arrays, others.arrays, strict=True)
         return Matrices(*(np.concatenate(pair) for pair in pairs))
 
@@ -52,12 +52,12 @@ class Matrices:
         return self.channels, self.privacy, self.trace
 
     @property
-    def filled(self) -> NDArray[np.intp]:
+    def filled_slots(self) -> NDArray[np.intp]:
         """Indices that hold an estimable channel."""
         return np.flatnonzero(np.isfinite(self.trace))
 
     def nearest(self, privacy: float, count: int) -> list[Matrix]:
         """Copies of the `count` channels whose privacy is nearest to the wanted one."""
-        filled = self.filled
+        filled = self.filled_slots
         order = np.argsort(np.abs(self.privacy[filled] - privacy), kind="stable")[:count]
         return [self.channels[i].copy() for i in filled[order]]

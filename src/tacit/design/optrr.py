@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.design.bound import with_lower_bounds
-from tacit.design.front import Front, front_of, measured_point, undominated
+from tacit.design.front import Front, front_of, measured_point, undominated_points
 from tacit.design.interior import single_thread
 from tacit.design.optimal_set import Matrices
 from tacit.design.problem import DesignProblem
 from tacit.design.settings import SearchEffort
-from tacit.design.sweeps import permitted
+from tacit.design.sweeps import permitted_channels
 from tacit.extras import require
 
 Matrix = NDArray[np.float64]
@@ -60,7 +60,7 @@ class OptrrSearch:
             self.young.arrays,
             self.old.arrays,
             self.optimal.arrays,
-            problem.posed,
+            problem.for_kernels,
             np.array([effort.crossover_rate, effort.mutation_rate]),
             self.rng,
         )
@@ -110,8 +110,8 @@ def _front(search: OptrrSearch, seconds: float, warnings: tuple[str, ...]) -> Fr
     Warner's matrices join at the end. A search that starts with them ends higher where answers are few.
     """
     problem, optimal = search.problem, search.optimal
-    everything = optimal.joined(Matrices.measured(np.array(permitted(problem, "warner")), problem))
-    filled = everything.filled
-    kept = filled[undominated(everything.privacy[filled], everything.trace[filled])]
-    points = tuple(measured_point(everything.channels[i], problem) for i in kept)
+    everything = optimal.join(Matrices.from_channels(np.array(permitted_channels(problem, "warner")), problem))
+    filled = everything.filled_slots
+    best = filled[undominated_points(everything.privacy[filled], everything.trace[filled])]
+    points = tuple(measured_point(everything.channels[i], problem) for i in best)
     return front_of(problem, "optrr", seconds, points, warnings)

@@ -202,9 +202,9 @@ def plan(
     if device is not None:
         if scheme is not None or prior is not None:
             raise InvalidInput("A device is planned without a scheme and a prior; give the share that is expected.")
-        from tacit.design.power import planned
+        from tacit.design.power import plan_device
 
-        return planned(device, parameters, answers, margin, level, share=share, one_sided=one_sided, test=test)
+        return plan_device(device, parameters, answers, margin, level, share=share, one_sided=one_sided, test=test)
     if share is not None or any(value is not None for name, value in test.items() if name != "respondents"):
         raise InvalidInput(
             "Tests and shares are planned for a device; a scheme takes a margin (or respondents) and a prior."
@@ -229,26 +229,28 @@ def _of_scheme(
         raise InvalidInput(f"The number of respondents must be a whole number of at least 1, not {respondents!r}.")
     z = checked_level(level)
     stated = prior is not None or scheme.prior is not None
-    known = Prior.of(scheme.schema, by_name(scheme, prior), scheme.prior, scheme.routed_records) if stated else None
+    stated_prior = (
+        Prior.of(scheme.schema, by_name(scheme, prior), scheme.prior, scheme.routed_records) if stated else None
+    )
     wanted = {name: _checked_purpose(purposes.get(name, "shares")) for name in scheme.schema.names}
     of_shares = [name for name, purpose in wanted.items() if purpose != "mean"]
-    unknown = [name for name in of_shares if known is None or known.is_uniform([name])]
+    unknown = [name for name in of_shares if stated_prior is None or stated_prior.is_uniform([name])]
     halves = {name: _at_half(scheme, name) for name in unknown}
     disguised = {name: variance for name, (variance, _) in halves.items()}
     clear = dict.fromkeys(unknown, 0.25)
-    if known is not None:
+    if stated_prior is not None:
         spoken_of = [name for name in of_shares if name not in halves]
-        disguised |= {name: float(report_variance(scheme, known, [name]).max()) for name in spoken_of}
-        clear |= {name: _direct_variance(known, name) for name in spoken_of}
+        disguised |= {name: float(report_variance(scheme, stated_prior, [name]).max()) for name in spoken_of}
+        clear |= {name: _direct_variance(stated_prior, name) for name in spoken_of}
     for name in purposes:
         if wanted[scheme.schema[name].name] != "shares":
-            mean, direct = _mean_variances(scheme, name, known)
+            mean, direct = _mean_variances(scheme, name, stated_prior)
             disguised[name], clear[name] = max(mean, disguised.get(name, 0.0)), max(direct, clear.get(name, 0.0))
     if margin is None and respondents is not None:
         margin = max(z * math.sqrt(variance / respondents) for variance in disguised.values())
     people = _People(z / margin)
-    per_attribute = {name: people.needed(disguised[name]) for name in scheme.schema.names}
-    directly = {name: people.needed(clear[name]) for name in scheme.schema.names}
+    per_attribute = {name: people.respondents_for(disguised[name]) for name in scheme.schema.names}
+    directly = {name: people.respondents_for(clear[name]) for name in scheme.schema.names}
     total = max(per_attribute.values()) if respondents is None else respondents
     return Plan(
         margin=margin,
@@ -257,7 +259,7 @@ def _of_scheme(
         per_attribute=per_attribute,
         direct_questioning=max(directly.values()),
         per_attribute_direct=directly,
-        prior="share one half" if known is None else known.source,
+        prior="share one half" if stated_prior is None else stated_prior.source,
         warnings=tuple(
             _larger_shares(scheme, {name: half for name, half in halves.items() if wanted[name] != "mean"}, people)
         ),
@@ -300,7 +302,7 @@ class _People:
 
     precision: float  # standard errors that one margin of error holds, over the margin
 
-    def needed(self, variance: float) -> int:
+    def respondents_for(self, variance: float) -> int:
         # A number that is whole but for rounding is meant to be whole.
         return max(1, math.ceil(variance * self.precision**2 - 1e-9))
 
@@ -317,7 +319,7 @@ def _at_half(scheme: Scheme, name: str) -> tuple[float, int]:
 
 def _different_codes(scheme: Scheme, name: str) -> Sequence[int]:
     """Codes of answers that may differ in their variance: the first stands for all where the channels treat all alike."""
-    groups = [part.group_of(name) for part in scheme.questionnaires if name in part.attributes]
+    groups = [arm.group_of(name) for arm in scheme.questionnaires if name in arm.attributes]
     alike = all(group is None or group.channel.treats_answers_alike for group in groups)
     return [0] if alike else range(scheme.schema[name].size)
 
@@ -337,6 +339,6 @@ def _larger_shares(scheme: Scheme, halves: Mapping[str, tuple[float, int]], peop
         worst = max(_variance_at(scheme, name, code, share) for share in OTHER_SHARES)
         if worst > 1.01 * half:
             yield (
-                f"{name}: {people.needed(half):,} respondents are for a share of one half; answers that nearly everyone "
-                f"gives can need up to {people.needed(worst):,}. Give a prior if you expect one."
+                f"{name}: {people.respondents_for(half):,} respondents are for a share of one half; answers that nearly everyone "
+                f"gives can need up to {people.respondents_for(worst):,}. Give a prior if you expect one."
             )

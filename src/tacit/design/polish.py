@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from tacit.channel.dense import even_mixture, warner_keep
 from tacit.design import _matrix_kernels, _merge_kernels, _optrr_kernels, _polish_kernels
-from tacit.design.column_generation import certified_design, pruned
+from tacit.design.column_generation import certified_design, prune_design
 from tacit.design.optimal_set import Matrices
 from tacit.design.posteriors import uniform_and_capped
 from tacit.design.problem import DesignProblem
-from tacit.design.search_moves import crossed, exchanged, mixed, swapped
-from tacit.design.sweeps import permitted
+from tacit.design.search_moves import cross_channels, exchange_report, mix_with_random, swap_chances
+from tacit.design.sweeps import permitted_channels
 
 Matrix = NDArray[np.float64]
 
@@ -85,7 +85,7 @@ class Polish:
 
     def _meet_warner(self) -> None:
         """Let Warner's matrices that keep the bound meet the optimal set: descents start from them too."""
-        self._meet(np.array(permitted(self.problem, "warner")))
+        self._meet(np.array(permitted_channels(self.problem, "warner")))
 
     def _vertices(self) -> Matrix | None:
         if self.problem.accuracy is not None or self.problem.n_answers > MOST_ANSWERS_MERGED:
@@ -95,7 +95,7 @@ class Polish:
     def _levels(self) -> NDArray[np.intp]:
         """Slots spread over all privacies that can be reached."""
         slots = len(self.optimal.trace)
-        filled = self.optimal.filled
+        filled = self.optimal.filled_slots
         first, last = int(filled.min()), int(filled.max())
         if self.problem.accuracy is None:
             first = min(first, int(slots * self.problem.least_privacy) + 1)
@@ -120,10 +120,10 @@ class Polish:
         for _ in range(self._fewer(HOPS)):
             near = int(np.clip(k + rng.integers(-CROSSED_WITHIN, CROSSED_WITHIN + 1), 0, len(self.levels) - 1))
             other = self._best(int(self.levels[near]))
-            self._descend(slot, crossed(self._best(slot), other, rng))
-            self._descend(slot, exchanged(self._best(slot), prior, rng))
-            self._descend(slot, swapped(self._best(slot), rng))
-            self._descend(slot, mixed(self._best(slot), prior, rng))
+            self._descend(slot, cross_channels(self._best(slot), other, rng))
+            self._descend(slot, exchange_report(self._best(slot), prior, rng))
+            self._descend(slot, swap_chances(self._best(slot), rng))
+            self._descend(slot, mix_with_random(self._best(slot), prior, rng))
 
     def _best(self, slot: int) -> Matrix:
         """The channel of least error that has the slot's privacy or more."""
@@ -149,7 +149,7 @@ class Polish:
         if self.vertices is None:
             return []
         budget = 1 - min(max(level, self.problem.least_privacy), 0.998 * self.problem.most_privacy)
-        design = pruned(certified_design(self.vertices, aim, budget), aim, budget)
+        design = prune_design(certified_design(self.vertices, aim, budget), aim, budget)
         joint = design.chances[:, None] * design.posteriors
         starts = []
         for budget_price, noise in MERGES:
@@ -174,7 +174,7 @@ class Polish:
         worst = float(np.log(hopeless * self.optimal.trace[slot:].min()))
         rounds, steps = effort if left > NEAR_THE_TOP else (MORE_ROUNDS * effort[0], effort[1])
         aim = _polish_kernels.Aim(1 - privacy, PRICE / left, penalty, worst)
-        _polish_kernels.polish(matrix, self.problem.posed, aim, rounds, steps)
+        _polish_kernels.polish(matrix, self.problem.for_kernels, aim, rounds, steps)
         _matrix_kernels.blend(matrix, self.problem.prior, self.problem.posterior_cap)
         self._meet(matrix[None])
         return matrix
@@ -198,7 +198,7 @@ class Polish:
 
     def _meet(self, channels: Matrix) -> None:
         """Each of the channels replaces a worse one in its slot of the optimal set."""
-        self.optimal.meet(Matrices.measured(channels.copy(), self.problem))
+        self.optimal.meet(Matrices.from_channels(channels.copy(), self.problem))
 
     def _trace(self, matrix: Matrix) -> float:
         n = len(matrix)

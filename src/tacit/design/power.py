@@ -57,13 +57,13 @@ def _classes(device: DeviceDesign, answer: int, share: float) -> Any:
     shares = np.full(len(device.answers), (1 - share) / (len(device.answers) - 1))
     shares[answer] = share
     classes = np.zeros(len(device.classes))
-    for row, part in zip(device.shares, shares, strict=True):
+    for row, answer_share in zip(device.shares, shares, strict=True):
         held = np.flatnonzero(row)
         # Four classes of the unrelated question share evenly; those who deny come last and are none.
         if device.name == "unrelated-question" and len(held) > 1:
-            classes[held] += part / len(held)
+            classes[held] += answer_share / len(held)
         else:
-            classes[held[0]] += part
+            classes[held[0]] += answer_share
     return classes
 
 
@@ -310,7 +310,7 @@ class PowerQuestion:
         return f"telling shares of {self.share:g} and {other:g} in two groups of one size apart: {test}"
 
 
-def planned(
+def plan_device(
     device: str | DeviceDesign,
     parameters: Any,
     answers: Sequence[str],
@@ -322,20 +322,22 @@ def planned(
     test: Mapping[str, Any],
 ) -> DevicePlan:
     """The plan of a device: for a margin, or for the test of which something is said."""
-    known = device if isinstance(device, devices.DeviceDesign) else devices.design(device, parameters or {}, answers)
+    device_design = (
+        device if isinstance(device, devices.DeviceDesign) else devices.design(device, parameters or {}, answers)
+    )
     asked = [name for name, value in test.items() if value is not None]
     if margin is None and not asked:
         raise InvalidInput("How sure should it be? Give a margin of .03, or a power of .8 with the share and against.")
     if margin is not None and asked:
         raise InvalidInput(f"A margin plans an estimate and {asked[0]} a test. Give one of them.")
     if margin is not None:
-        return plan_margin(known, margin, level, 0.5 if share is None else share)
+        return plan_margin(device_design, margin, level, 0.5 if share is None else share)
     if asked == ["respondents"]:
-        return reached_margin(known, test["respondents"], level, 0.5 if share is None else share)
+        return reached_margin(device_design, test["respondents"], level, 0.5 if share is None else share)
     if share is None and test["difference"] is None:
         raise InvalidInput("A test needs the share that is expected: give a share of .2, for example.")
     question = PowerQuestion(0.5 if share is None else share, test["against"], test["difference"], level, one_sided)
-    return plan_power(known, question, power=test["power"], respondents=test["respondents"])
+    return plan_power(device_design, question, power=test["power"], respondents=test["respondents"])
 
 
 def plan_power(

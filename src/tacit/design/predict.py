@@ -68,14 +68,14 @@ class _SplitVariances:
 
     scheme: Scheme
     prior: Prior
-    known: Array  # information about each set of attributes
+    information: Array  # information about each set of attributes
     squared: Array  # the same of squared information
 
     @classmethod
     def of(cls, scheme: Scheme, prior: Prior) -> _SplitVariances | None:
         names = scheme.schema.names
-        known, squared = known_interactions(scheme, names), known_interactions(scheme, names, 2)
-        return None if known is None or squared is None else cls(scheme, prior, known, squared)
+        information, squared = known_interactions(scheme, names), known_interactions(scheme, names, 2)
+        return None if information is None or squared is None else cls(scheme, prior, information, squared)
 
     def __call__(self, table: Sequence[str]) -> float:
         """Times the number of respondents."""
@@ -83,12 +83,12 @@ class _SplitVariances:
         total = 0.0
         for members in (chosen for size in range(1, len(table) + 1) for chosen in itertools.combinations(table, size)):
             number = sum(1 << self.scheme.schema.names.index(name) for name in members)
-            if self.known[number] == 0:
+            if self.information[number] == 0:
                 raise NotEstimable(f"{', '.join(table)} are never asked together.")
             others = math.prod(size for name, size in sizes.items() if name not in members)
             even = math.prod(sizes[name] - 1 for name in members) / math.prod(sizes[name] for name in members)
-            known = self.squared[number] / self.known[number] ** 2 * self._interaction(members)
-            total += (even / self.known[number] - known) / others
+            from_shares = self.squared[number] / self.information[number] ** 2 * self._interaction(members)
+            total += (even / self.information[number] - from_shares) / others
         return total
 
     def _interaction(self, members: tuple[str, ...]) -> float:

@@ -56,7 +56,7 @@ class DesignProblem:
     ) -> DesignProblem:
         """The problem with its parts checked and the prior made to sum to one exactly."""
         checked = _checked_prior(prior)
-        names = tuple(map(str, answers)) if answers is not None else unnamed(len(checked))
+        names = tuple(map(str, answers)) if answers is not None else numbered_answers(len(checked))
         if len(names) != len(checked):
             raise InvalidInput(f"There are {len(names)} answers but {len(checked)} prior probabilities; give one each.")
         if len(set(names)) < len(names):
@@ -88,7 +88,7 @@ class DesignProblem:
         return 1.0 if self.delta is None else self.delta
 
     @property
-    def posed(self) -> Posed:
+    def for_kernels(self) -> Posed:
         """The problem for the kernels; a guess is worth one if it is right, unless another accuracy was given."""
         is_exact = self.accuracy is None
         worth = np.eye(self.n_answers) if self.accuracy is None else self.accuracy
@@ -101,22 +101,22 @@ class DesignProblem:
     @cached_property
     def aim(self) -> Aim:
         """What the exact design minimises; other numbers than shares are taken around their mean, so that it is a variance."""
-        return Aim(self.prior, self._centred.T * np.sqrt(self.wanted.importances * self._scale))
+        return Aim(self.prior, self._centred_weights.T * np.sqrt(self.wanted.importances * self._scale))
 
     @cached_property
-    def _centred(self) -> Matrix:
+    def _centred_weights(self) -> Matrix:
         weights = self.wanted.weights
         return weights if self.wanted.is_of_shares else weights - (weights @ self.prior)[:, None]
 
     @cached_property
     def _scale(self) -> float:
         """What makes the trace of ``sum omega v v^T`` the number of answers."""
-        return self.n_answers / float(self.wanted.importances @ (self._centred**2).sum(axis=1))
+        return self.n_answers / float(self.wanted.importances @ (self._centred_weights**2).sum(axis=1))
 
     def mse(self, trace: float) -> float:
         """Mean squared error of the best estimate when ``trace(V J^-1)`` of the aim is `trace` (OptRR's utility)."""
-        known = float(((self.aim.factor.T @ self.prior) ** 2).sum())
-        return (trace - known) / (self._scale * self.records)
+        of_mean = float(((self.aim.factor.T @ self.prior) ** 2).sum())
+        return (trace - of_mean) / (self._scale * self.records)
 
     def mse_of(self, matrix: Matrix) -> float:
         """Mean squared error of the wanted numbers under a channel; infinite where one of them cannot be estimated."""
@@ -124,7 +124,7 @@ class DesignProblem:
         return float(self.wanted.importances @ variances) / self.records
 
 
-def unnamed(n_answers: int) -> tuple[str, ...]:
+def numbered_answers(n_answers: int) -> tuple[str, ...]:
     """What answers are called where only their shares were given: 1, 2, ..."""
     return tuple(str(i + 1) for i in range(n_answers))
 

@@ -87,15 +87,15 @@ def design_for(
     respondents: int = 1000,
 ) -> PurposeDesign:
     """The best split questionnaire for a purpose; attributes it does not need are not asked, unless public."""
-    shown = [schema[name].name for name in public]
-    private = [name for name in schema.names if name not in shown]
-    split = split_questionnaire(schema, purpose_targets(purpose, schema, private), gamma, public=shown)
+    public_names = [schema[name].name for name in public]
+    private = [name for name in schema.names if name not in public_names]
+    split = split_questionnaire(schema, purpose_targets(purpose, schema, private), gamma, public=public_names)
     split = replace(split, scheme=with_prior(split.scheme, prior))
     longest = max(len(target.attributes) for target in split.targets)
-    predicted = None if shown else predicted_errors(split.scheme, respondents, longest, prior)
+    predicted = None if public_names else predicted_errors(split.scheme, respondents, longest, prior)
     many = len(split.scheme.questionnaires)
     demand = f"amplification at most {gamma:g} for what each respondent is asked, {many} questionnaires for {purpose}"
-    wants_itemsets = purpose.startswith("itemsets:") and not shown
+    wants_itemsets = purpose.startswith("itemsets:") and not public_names
     compared = recommend(schema, gamma, longest, respondents, split=split) if wants_itemsets else None
     return PurposeDesign(split, demand, measure(split.scheme, prior, respondents), predicted, compared)
 
@@ -141,7 +141,9 @@ def scheme_for_numbers(
     private = [names[0] for names in checked_groups(schema, None, public)]
     terms = _terms_by_attribute(purpose, schema, private)
     each = gamma if per_group else gamma ** (1 / len(private))
-    compared = {name: _compared(schema[name], terms.get(name, ["shares"]), each).led_by(kind) for name in private}
+    compared = {
+        name: _channel_choices(schema[name], terms.get(name, ["shares"]), each).led_by(kind) for name in private
+    }
     scheme = Scheme.from_groups(schema, [((name,), choices.chosen.recipe) for name, choices in compared.items()])
     whole = f"{gamma:.6g} for each attribute" if per_group else f"{gamma:.6g} for the whole private record"
     demand = f"amplification at most {whole}, for {purpose}"
@@ -161,7 +163,7 @@ def _terms_by_attribute(purpose: str, schema: Schema, private: Sequence[str]) ->
     return terms
 
 
-def _compared(attribute: Attribute, terms: Sequence[str], gamma: float) -> QuestionChoices:
+def _channel_choices(attribute: Attribute, terms: Sequence[str], gamma: float) -> QuestionChoices:
     """Channels for one attribute: by closed forms for shares, a mean or both, else with the exact one in front."""
     kinds = {kind for _, kind, _ in parsed_terms(" + ".join(terms))}
     numbers = None if kinds == {"shares"} else _numbers_of(attribute, needed="mean" in kinds)

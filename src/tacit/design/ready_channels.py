@@ -110,13 +110,13 @@ def scheme_from_device(
     3.0
     """
     parts = checked_groups(schema, None, public)
-    recipes = [((name,), design(device, parameters, _checked(schema[name])).recipe) for (name,) in parts]
+    recipes = [((name,), design(device, parameters, _checked_answers(schema[name])).recipe) for (name,) in parts]
     scheme = with_prior(Scheme.from_groups(schema, recipes), prior)
     demand = f"asked by the device {device!r} with {parameters}"
     return SchemeDesign(scheme, demand, measure(scheme, prior, respondents))
 
 
-def _checked(attribute: Attribute) -> tuple[str, ...]:
+def _checked_answers(attribute: Attribute) -> tuple[str, ...]:
     """The answers; a device counts the second of two as the yes, so "yes, no" would be read the wrong way round."""
     if [same_value(answer) for answer in attribute.answers] in (["yes", "no"], ["1", "0"], ["true", "false"]):
         raise InvalidInput(

@@ -143,7 +143,7 @@ def best_recipe(name: str, shape: Sequence[int], gamma: float, length: int) -> R
     def rank(recipe: Recipe) -> tuple[int, float]:
         """How many of the lengths have no estimate, then the largest error of the others."""
         errors = predicted_errors(Scheme.from_groups(schema, [(schema.names, recipe)]), 1, length).by_length
-        known = [error for error in errors if error is not None]
-        return len(errors) - len(known), max(known, default=0.0)
+        estimable = [error for error in errors if error is not None]
+        return len(errors) - len(estimable), max(estimable, default=0.0)
 
     return min(recipes, key=rank)

@@ -67,9 +67,9 @@ class MomentLimits:
         self._even_products()
         if self.has_capped:
             self._capped_products()
-        self.rows, self.of_prior, self.constants = self._collected()
+        self.rows, self.of_prior, self.constants = self._collect_rows()
         self._equations()
-        self.equations, self.equations_of_prior, _ = self._collected()
+        self.equations, self.equations_of_prior, _ = self._collect_rows()
 
     def _add(self, terms: dict[int, float], constant: float = 0.0, prior: dict[int, float] | None = None) -> None:
         row = len(self._constants)
@@ -77,7 +77,7 @@ class MomentLimits:
         self._of_prior += [(row, answer, value) for answer, value in (prior or {}).items()]
         self._constants.append(constant)
 
-    def _collected(self) -> tuple[csr_matrix, csr_matrix, Matrix]:
+    def _collect_rows(self) -> tuple[csr_matrix, csr_matrix, Matrix]:
         from scipy import sparse
 
         shape = len(self._constants)
@@ -94,7 +94,7 @@ class MomentLimits:
         capped = {int(self.full[answer]): -factor * self.delta, int(self.left[answer]): -factor * self.rest}
         return capped, {answer: -factor}
 
-    def _sized(self, factor: float) -> dict[int, float]:
+    def _size_terms(self, factor: float) -> dict[int, float]:
         """`factor` times E m of even reports."""
         return {int(self.even[i, i]): factor for i in range(self.n)}
 
@@ -106,23 +106,23 @@ class MomentLimits:
             self._add(_sum({g[i, i]: 1.0}, held), 0.0, prior)  # w_i (cap - m)
             self._add({g[i, i]: 1.0, square: -1.0})  # m (m - w_i)
             held, prior = self._entry(i, cap)
-            line = _sum({square: 1.0, g[i, i]: -1.0}, self._sized(-cap), held)
+            line = _sum({square: 1.0, g[i, i]: -1.0}, self._size_terms(-cap), held)
             self._add(line, 0.0, prior)  # (cap - m) (m - w_i)
             for j in range(n):
                 if j == i:
                     continue
                 self._add({g[i, j]: 1.0, g[i, i]: -1.0})  # w_i (m - w_j)
                 held, prior = self._entry(j, cap)
-                line = _sum({g[i, i]: 1.0, g[i, j]: -1.0}, self._sized(-cap), held)
+                line = _sum({g[i, i]: 1.0, g[i, j]: -1.0}, self._size_terms(-cap), held)
                 self._add(line, 0.0, prior)  # (cap - w_i) (m - w_j)
                 if j > i:
                     self._add({g[i, j]: -1.0})  # w_i w_j
                     self._add({g[i, i]: 1.0, g[j, j]: 1.0, g[i, j]: -1.0, square: -1.0})  # (m - w_i) (m - w_j)
         for s in range(self.least_size, n):  # m is not between 1/s and 1/(s+1)
             low, high = 1 / (s + 1), 1 / s
-            line = _sum({square: -1.0, self.capped: -low * high}, self._sized(low + high))
+            line = _sum({square: -1.0, self.capped: -low * high}, self._size_terms(low + high))
             self._add(line, low * high)
-        line = _sum({square: 1.0, self.capped: -cap / n}, self._sized(-(cap + 1 / n)))
+        line = _sum({square: 1.0, self.capped: -cap / n}, self._size_terms(-(cap + 1 / n)))
         self._add(line, -cap / n)  # (cap - m) (m - 1/n)
 
     def _capped_products(self) -> None:
@@ -181,15 +181,15 @@ class MomentLimits:
         row, column, value = map(np.array, zip(*terms, strict=True))
         return sparse.csr_matrix((value, (row, column)), shape=(self.square, self.size))
 
-    def guessed(self) -> dict[int, float]:
+    def right_guess(self) -> dict[int, float]:
         """The chance that the best guess is right: E m."""
-        return {**self._sized(1.0), **({self.capped: self.delta} if self.has_capped else {})}
+        return {**self._size_terms(1.0), **({self.capped: self.delta} if self.has_capped else {})}
 
 
 def _sum(*parts: dict[int, float]) -> dict[int, float]:
     total: dict[int, float] = {}
-    for part in parts:
-        for key, value in part.items():
+    for terms in parts:
+        for key, value in terms.items():
             total[int(key)] = total.get(int(key), 0.0) + value
     return total
 
@@ -206,7 +206,7 @@ def relaxed_dual(aim: Aim, budget: float, delta: float) -> Dual:
         here = search.dual()
         if here.least_trace(prior, budget) > best.least_trace(prior, budget):
             best = here
-        if search.trace <= best.least_trace(prior, budget) * (1 + TOLERANCE) and search.missed < TOLERANCE:
+        if search.trace <= best.least_trace(prior, budget) * (1 + TOLERANCE) and search.residual < TOLERANCE:
             break
     return best
 
@@ -222,7 +222,7 @@ class _MomentSearch:
         self.wanted = aim.scaling[0] @ aim.scaling[0] + (UNWANTED if aim.is_singular else 0.0) * np.eye(len(prior))
         self.moments = moments = MomentLimits(len(prior), delta)
         guessed = np.zeros((1, moments.size))
-        for column, value in moments.guessed().items():
+        for column, value in moments.right_guess().items():
             guessed[0, column] = value
         rows = sparse.vstack([moments.rows, sparse.csr_matrix(guessed)]).tocsr()
         right = np.append(moments.constants + moments.of_prior @ prior, budget)
@@ -286,14 +286,14 @@ class _MomentSearch:
         i, j = m.i, m.j
         total = np.zeros((m.square, m.square))
         for a, b in ((i, j), (j, i)):
-            for one, other in ((near, far), (far, near)):
-                total += one[np.ix_(a, i)] * other[np.ix_(b, j)] + one[np.ix_(a, j)] * other[np.ix_(b, i)]
+            for left, right in ((near, far), (far, near)):
+                total += left[np.ix_(a, i)] * right[np.ix_(b, j)] + left[np.ix_(a, j)] * right[np.ix_(b, i)]
         scale = np.where(i == j, 0.5, 1.0)
         half = self.second.T @ (total * scale * scale[:, None])
         return np.asarray(self.second.T @ half.T)
 
     @property
-    def missed(self) -> float:
+    def residual(self) -> float:
         off = np.abs(self.rows @ self.x + self.slack - self.right).max()
         return float(max(off, np.abs(self.equations @ self.x - self.equals).max()))
 

@@ -95,7 +95,7 @@ def plausible(problem: DesignProblem, bounds: Bounds) -> Matrix:
     for other in bounds.others:
         checked = DesignProblem.of(other, problem.records, answers=problem.answers).prior
         stated.append(checked)
-    corners = np.vstack([extreme for each in stated for extreme in _moved(each, bounds.ball)])
+    corners = np.vstack([extreme for each in stated for extreme in _extreme_priors(each, bounds.ball)])
     largest = float(corners.max())
     if problem.delta is None or largest >= problem.delta:
         raise InvalidInput(
@@ -105,7 +105,7 @@ def plausible(problem: DesignProblem, bounds: Bounds) -> Matrix:
     return corners
 
 
-def _moved(prior: Matrix, ball: float) -> list[Matrix]:
+def _extreme_priors(prior: Matrix, ball: float) -> list[Matrix]:
     """The prior with the share `ball` moved to one answer, from others that are emptied one after another."""
     if ball == 0:
         return [prior]

@@ -160,19 +160,19 @@ def _bound_in_words(scheme: Scheme, bound: float, *, per_group: bool) -> str:
 
 def checked_groups(schema: Schema, groups: Sequence[Sequence[str]] | None, public: Sequence[str]) -> Groups:
     """The groups to disguise: as given, else each attribute that is not public on its own."""
-    shown = [schema[name].name for name in ((public,) if isinstance(public, str) else public)]
+    public_names = [schema[name].name for name in ((public,) if isinstance(public, str) else public)]
     if groups is None:
-        parts: Groups = tuple((name,) for name in schema.names if name not in shown)
+        parts: Groups = tuple((name,) for name in schema.names if name not in public_names)
     else:
         parts = tuple(tuple(schema[name].name for name in group) for group in groups if group)
-    grouped = [name for part in parts for name in part]
+    grouped = [name for names in parts for name in names]
     if not grouped:
         raise InvalidInput("Every attribute is public, so there is nothing to disguise. Leave at least one private.")
-    both = [name for name in grouped if name in shown]
+    both = [name for name in grouped if name in public_names]
     if both:
         raise InvalidInput(f"{both[0]!r} is both in a group and public. Decide for one of them.")
     # An attribute that slips through unnamed would go out undisguised: a risk to privacy is an error.
-    forgotten = [name for name in schema.names if name not in grouped and name not in shown]
+    forgotten = [name for name in schema.names if name not in grouped and name not in public_names]
     if forgotten:
         raise InvalidInput(
             f"{forgotten[0]!r} is neither in a group nor public. Put it in a group, or state that it is public."
@@ -215,7 +215,7 @@ def _checked_bound(gamma: float, demand: str) -> float:
 
 
 def _flip_scheme(schema: Schema, parts: Groups, theta: float) -> Scheme:
-    for name in (name for part in parts for name in part):
+    for name in (name for group in parts for name in group):
         if schema[name].size != 2:
             raise InvalidInput(
                 f"theta flips yes and no, but {name!r} has {schema[name].size} answers. Demand a gamma, an epsilon or "
@@ -226,14 +226,14 @@ def _flip_scheme(schema: Schema, parts: Groups, theta: float) -> Scheme:
             "With theta = 1/2 a record cannot be told from its opposite, so nothing could be estimated. Choose another, or "
             "an unrelated question, which works at any chance above 0: --device unrelated-question --parameters p=0.5,y=0.5."
         )
-    return Scheme.from_groups(schema, [(part, flip(theta)) for part in parts])
+    return Scheme.from_groups(schema, [(group, flip(theta)) for group in parts])
 
 
 def _within(schema: Schema, parts: Groups, bound: float, *, per_group: bool) -> Scheme:
     """Gamma-diagonal groups, each within `bound`, or all of them together."""
     share = bound if per_group else bound ** (1 / len(parts))
     while True:
-        scheme = Scheme.from_groups(schema, [(part, gamma_diagonal(share)) for part in parts])
+        scheme = Scheme.from_groups(schema, [(names, gamma_diagonal(share)) for names in parts])
         reached = [group.channel.amplification for group in scheme.groups]
         if (max(reached) if per_group else math.prod(reached)) <= bound:
             return scheme

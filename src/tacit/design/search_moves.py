@@ -15,8 +15,8 @@ SWAPS = 2
 MERGE_NOISE = 0.3
 
 
-def crossed(matrix: Matrix, other: Matrix, rng: np.random.Generator) -> Matrix:
-    """Some columns of another channel, whose reports are first named as in this one."""
+def cross_channels(matrix: Matrix, other: Matrix, rng: np.random.Generator) -> Matrix:
+    """The channel with some columns of another, after matching the reports of the two."""
     from scipy.optimize import linear_sum_assignment
 
     _, names = linear_sum_assignment(-(matrix @ other.T))
@@ -24,7 +24,7 @@ def crossed(matrix: Matrix, other: Matrix, rng: np.random.Generator) -> Matrix:
     return np.where(taken, other[names], matrix)
 
 
-def exchanged(matrix: Matrix, prior: Matrix, rng: np.random.Generator) -> Matrix:
+def exchange_report(matrix: Matrix, prior: Matrix, rng: np.random.Generator) -> Matrix:
     """A new report, "one of these answers", made room for by merging two of the old."""
     n = len(prior)
     named = rng.random(n) < 0.5
@@ -35,7 +35,7 @@ def exchanged(matrix: Matrix, prior: Matrix, rng: np.random.Generator) -> Matrix
     return merged / merged.sum(axis=0)
 
 
-def swapped(matrix: Matrix, rng: np.random.Generator) -> Matrix:
+def swap_chances(matrix: Matrix, rng: np.random.Generator) -> Matrix:
     """Two chances of an answer change places, for a few answers."""
     changed = matrix.copy()
     for _ in range(SWAPS):
@@ -45,8 +45,8 @@ def swapped(matrix: Matrix, rng: np.random.Generator) -> Matrix:
     return changed
 
 
-def mixed(matrix: Matrix, prior: Matrix, rng: np.random.Generator) -> Matrix:
-    """Half of it, half of a random matrix."""
+def mix_with_random(matrix: Matrix, prior: Matrix, rng: np.random.Generator) -> Matrix:
+    """The average of the channel and a random one."""
     other = np.empty((1, *matrix.shape))
     _optrr_kernels.first_population(other, prior, 1.0, rng)
     return (1 - MIXED) * matrix + MIXED * other[0]

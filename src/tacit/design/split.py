@@ -56,7 +56,7 @@ class SplitDesign:
     @property
     def dealing(self) -> dict[tuple[str, ...], float]:
         """The chance of each set of attributes."""
-        return {part.groups[0].names: part.probability for part in self.scheme.questionnaires}
+        return {arm.groups[0].names: arm.probability for arm in self.scheme.questionnaires}
 
 
 def split_questionnaire(
@@ -135,9 +135,9 @@ class _SetLattice:
     def tells(self) -> Array:
         """Information of one report of each questionnaire; none where it cannot be asked."""
         sizes, which = np.unique(self.cells(), return_inverse=True)
-        return np.array([self.told(cells) for cells in sizes])[which]
+        return np.array([self.information_of(cells) for cells in sizes])[which]
 
-    def told(self, cells: float) -> float:
+    def information_of(self, cells: float) -> float:
         if not 1 < cells <= MOST_CELLS:
             return 0.0
         return information(self.gamma, int(cells), best_members(self.gamma, int(cells)))
@@ -215,7 +215,7 @@ class _FewAtATime(_SetLattice):
             for length in range(1, self.longest + 1):
                 strongest = np.sort(within[lengths == length])[::-1]
                 held += float(strongest[: math.comb(size, length)].sum())
-            steepest = max(steepest, held * self.told(float(smallest[size - 1])))
+            steepest = max(steepest, held * self.information_of(float(smallest[size - 1])))
         return steepest
 
 
@@ -256,18 +256,18 @@ def _optimum(lattice: _SetLattice, needs: Array, tolerance: float) -> tuple[Arra
     """The dealing, its cost, and a lower bound of every dealing's cost."""
     tells = lattice.tells()
     useful = (tells > 0) & (lattice.over_subsets(needs) > 0)
-    dealing, cost, bound = _descended(lattice, useful / useful.sum(), tells, needs, tolerance)
+    dealing, cost, bound = _descend(lattice, useful / useful.sum(), tells, needs, tolerance)
     # Of many attributes every set is rare: then those that are rare among them.
     rare = min(RAREST, 0.1 * float(dealing.max()))
     common = np.where(dealing >= rare, dealing, 0.0)
     if (lattice.over_supersets(common)[needs > 0] > 0).all() and (common < dealing).any():
-        trimmed, trimmed_cost, _ = _descended(lattice, common / common.sum(), tells, needs, tolerance)
+        trimmed, trimmed_cost, _ = _descend(lattice, common / common.sum(), tells, needs, tolerance)
         if trimmed_cost <= cost * 1.01:
             return trimmed, trimmed_cost, bound
     return dealing, cost, bound
 
 
-def _descended(
+def _descend(
     lattice: _SetLattice, dealing: Array, tells: Array, needs: Array, tolerance: float, max_steps: int = 20_000
 ) -> tuple[Array, float, float]:
     """The multiplicative algorithm for convex designs (Silvey, Titterington and Torsney 1978), with its certificate.
@@ -278,10 +278,10 @@ def _descended(
     wanted = needs > 0
     best_bound = 0.0
     for _ in range(max_steps):
-        known = lattice.over_supersets(dealing * tells)
-        ratio = np.divide(needs, known, out=np.zeros_like(needs), where=wanted)
+        information_amounts = lattice.over_supersets(dealing * tells)
+        ratio = np.divide(needs, information_amounts, out=np.zeros_like(needs), where=wanted)
         cost = float(ratio.sum())
-        within = np.divide(ratio, known, out=np.zeros_like(needs), where=wanted)
+        within = np.divide(ratio, information_amounts, out=np.zeros_like(needs), where=wanted)
         slopes = tells * lattice.over_subsets(within)
         steepest = max(float(slopes.max()), lattice.steepest_elsewhere(within))
         best_bound = max(best_bound, cost**2 / steepest)

@@ -57,19 +57,19 @@ def staircase(parts: Sequence[Classes], gamma: float, prior: Array, wanted: Arra
     )
     part_of = np.array(places)
     weights = _best_weights(rows, part_of, [int(classes.max()) + 1 for classes in parts], parts, prior, wanted)
-    kept = weights > NEGLIGIBLE * weights.max()
+    is_used = weights > NEGLIGIBLE * weights.max()
     # Rounded, so that another machine's last digits give the same channel and a questionnaire the same fingerprint.
     weights = weights.round(DECIMALS)
-    chances = weights[kept, None] * rows[kept]
+    chances = weights[is_used, None] * rows[is_used]
     chances /= chances.sum(axis=0)
-    return Staircase(chances, part_of[kept], tuple(one for one, keep in zip(patterns, kept, strict=True) if keep))
+    return Staircase(chances, part_of[is_used], tuple(itertools.compress(patterns, is_used)))
 
 
 def _patterns(classes: int, most: int) -> list[frozenset[int]]:
     """Sets of classes that a report may favour: all of them while they are few, else runs around a circle."""
     if 2**classes - 2 <= most:
         sizes = range(1, classes)
-        return [frozenset(one) for size in sizes for one in itertools.combinations(range(classes), size)]
+        return [frozenset(members) for size in sizes for members in itertools.combinations(range(classes), size)]
     return [
         frozenset((start + step) % classes for step in range(length))
         for length in range(1, classes)
@@ -96,7 +96,7 @@ def _best_weights(
     scale = _error(seen, x[:n_rows], weighing)
     barrier = BARRIER_START
     while barrier > BARRIER_END:
-        x = _centred(x, barrier * scale / len(x), seen, weighing, equalities, values)
+        x = _barrier_minimum(x, barrier * scale / len(x), seen, weighing, equalities, values)
         barrier *= BARRIER_STEP
     return x[:n_rows]
 
@@ -107,8 +107,8 @@ def _equalities(
     """Every part is a channel on its classes, dealt with its chance; the chances sum to one."""
     lines = []
     for place, (size, classes) in enumerate(zip(sizes, parts, strict=True)):
-        for one in range(size):
-            record = int(np.flatnonzero(classes == one)[0])
+        for number in range(size):
+            record = int(np.flatnonzero(classes == number)[0])
             chance = np.zeros(len(parts))
             chance[place] = -1
             lines.append(np.concatenate([np.where(part_of == place, rows[:, record], 0.0), chance]))
@@ -128,18 +128,18 @@ def _error(seen: Array, weights: Array, weighing: Array) -> float:
     return float(np.trace(np.linalg.solve((seen.T * weights) @ seen, weighing)))
 
 
-def _centred(x: Array, barrier: float, seen: Array, weighing: Array, equalities: Array, values: Array) -> Array:
+def _barrier_minimum(x: Array, barrier: float, seen: Array, weighing: Array, equalities: Array, values: Array) -> Array:
     """The minimum of the error less `barrier` times the summed logarithms, by Newton's method within the equalities."""
     n_rows, lines = len(seen), len(equalities)
     for _ in range(NEWTON_STEPS):
         inverse = np.linalg.inv((seen.T * x[:n_rows]) @ seen)
         near = seen @ inverse
-        told = near @ weighing @ near.T
+        weighted = near @ weighing @ near.T
         gradient = -barrier / x
-        gradient[:n_rows] -= np.diag(told)
+        gradient[:n_rows] -= np.diag(weighted)
         # In units of x itself, so that weights near zero do not spoil the system.
         hessian = np.diag(np.full(len(x), barrier))
-        hessian[:n_rows, :n_rows] += 2 * (near @ seen.T) * told * np.outer(x[:n_rows], x[:n_rows])
+        hessian[:n_rows, :n_rows] += 2 * (near @ seen.T) * weighted * np.outer(x[:n_rows], x[:n_rows])
         scaled = equalities * x
         system = np.block([[hessian, scaled.T], [scaled, np.zeros((lines, lines))]])
         right = np.concatenate([-gradient * x, values - equalities @ x])

@@ -16,7 +16,7 @@ from tacit.channel.dense import (
     worst_posterior,
 )
 from tacit.design.bound import with_lower_bounds
-from tacit.design.front import Front, front_of, measured_point, undominated
+from tacit.design.front import Front, front_of, measured_point, undominated_points
 from tacit.design.problem import DesignProblem
 
 Matrix = NDArray[np.float64]
@@ -45,7 +45,7 @@ FAMILIES: dict[str, Callable[[int], list[Matrix]]] = {
 }
 
 
-def permitted(problem: DesignProblem, family: str) -> list[Matrix]:
+def permitted_channels(problem: DesignProblem, family: str) -> list[Matrix]:
     """The family's channels that keep the posterior bound."""
     cap = problem.posterior_cap + 1e-12
     return [each for each in FAMILIES[family](problem.n_answers) if worst_posterior(each, problem.prior) <= cap]
@@ -59,10 +59,10 @@ def sweep_front(problem: DesignProblem, family: str) -> Front:
 def family_front(problem: DesignProblem, family: str) -> Front:
     """The family's channels that keep the posterior bound, without the dominated and the singular ones."""
     started = time.perf_counter()
-    channels = permitted(problem, family)
+    channels = permitted_channels(problem, family)
     privacy = np.array([map_privacy(matrix, problem.prior, problem.accuracy) for matrix in channels])
     mse = np.array([problem.mse_of(matrix) for matrix in channels])
-    kept = undominated(privacy, mse)
-    points = tuple(measured_point(channels[i], problem) for i in kept if np.isfinite(mse[i]))
+    best = undominated_points(privacy, mse)
+    points = tuple(measured_point(channels[i], problem) for i in best if np.isfinite(mse[i]))
     seconds = time.perf_counter() - started
     return front_of(problem, family, seconds, points)
