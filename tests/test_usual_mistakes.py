@@ -66,7 +66,10 @@ MISTAKES: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: tacit.estimate(REPORTS, {"smokes": "yes"}, method="likelihood"),
         "takes neither method nor sample",
     ),
-    "margin and scheme swapped": (lambda: tacit.plan(0.03, SCHEME), "then a margin such as 0.03, not float and Scheme"),
+    "margin and scheme swapped": (
+        lambda: tacit.plan(0.03, SCHEME),
+        "then a margin such as 0.03 or respondents, not float and Scheme",
+    ),
     "a margin in percent": (lambda: tacit.plan(SCHEME, 3), "between 0 and 1, not 3"),
     "a chance without its name": (lambda: tacit.prevalence(FRAME, "smokes", "crosswise", 0.25), "write 'p=0.25'"),
     "a device for a channel in a list": (lambda: devices.crosswise("1/2"), "carry nothing"),

@@ -328,7 +328,7 @@ def test_what_an_ethics_board_asks_for_is_exported_with_the_data() -> None:
     answer("export", "health", "--out", "data")
     consent = json.loads(Path("data/consent.json").read_text())
     assert consent["consent"] == {"en": "I agree that my disguised answers are studied."}
-    assert consent["ticked"] == {"en": "I have read this and want to take part."}
+    assert consent["ticked"] == {"en": "I want to take part."}
     assert consent["version"] == fingerprint
     assert consent["definition_hash"] == json.loads(Path("data/definition.json").read_text())["hash"]
     assert (consent["controller"], consent["ethics"]) == ({"en": "The university"}, {"en": "Board of ethics, 2026-17"})

@@ -49,6 +49,7 @@ WRITING = [
     "tally reports.csv --scheme scheme.json --order 2 --out OUT.parquet",
     "mine tree reports.csv --scheme scheme.json --class smokes --plot OUT.png",
     "mine bayes reports.csv --scheme scheme.json --class smokes --export OUT.json",
+    "prevalence truth.csv --item smokes --device forced-response --parameters truth=3/4,yes=1/8 --plot OUT.png",
     "plan --device warner --parameters p=.7 --power .8 --share .2 --against 0 --plot OUT.png",
     "devices warner --parameters p=.7 --out OUT.html",
     "publish truth.csv --k 2 --attributes smokes,age --method local --again --out OUT.csv",
@@ -57,8 +58,16 @@ WRITING = [
     "publish truth.csv --k 2 --attributes smokes,age --method local --again --out r.csv --plot OUT.png",
     "synthesize truth.csv --schema scheme.json --epsilon 9 --out OUT.csv",
 ]
-# Files made to be changed by hand, and lists of codes: these are replaced only with --force.
-MENDED = ["roles truth.csv --out OUT.yaml", "survey new OUT.yaml", "survey words OUT.yaml"]
+# Files made to be changed by hand, lists of codes and tables for a paper: these are replaced only with --force.
+MENDED = [
+    "roles truth.csv --out OUT.yaml",
+    "survey new OUT.yaml",
+    "survey words OUT.yaml",
+    "estimate reports.csv --scheme scheme.json --attributes smokes --out OUT.csv",
+    "estimate reports.csv --scheme scheme.json --attributes smokes --out OUT.tex",
+    "prevalence truth.csv --item smokes --device forced-response --parameters truth=3/4,yes=1/8 --out OUT.csv",
+    "correlations reports.csv --scheme scheme.json --attributes smokes,age --out OUT.csv",
+]
 BESIDE = {
     "disguise truth.csv --scheme scheme.json --out OUT.csv": "OUT.csv.json",
     "publish truth.csv --k 2 --attributes smokes,age --method local --again --out OUT.csv": "OUT.csv.manifest.json",

@@ -52,7 +52,9 @@ def rows(table: pa.Table) -> list[tuple[Any, ...]]:
 @pytest.mark.spark
 def test_a_data_frame_of_spark_is_published_as_from_memory(release: Release, database: str) -> None:
     expected = anonymize(pa.table(people()), **WISHES)
-    assert release.to_document() == expected.to_document()
+    from_file = {"read_columns", "nwp_of_file"}  # what only a file's own values tell
+    documents = [{k: v for k, v in made.to_document().items() if k not in from_file} for made in (release, expected)]
+    assert documents[0] == documents[1]
     assert rows(release.to_arrow()) == rows(expected.to_arrow())
     # Into a table of the cluster, whose rows are counted there before it takes its name.
     release.write_table(f"{database}.released")

@@ -40,6 +40,7 @@ pages:
       - {name: drugs, kind: choice, text: Which?, answers: [a, b, c, d, e], sensitive: true, prefer_not_to_say: false}
 groups:
   - {questions: [drugs], channel: {kind: subset, size: 2, gamma: 3}}
+  - {questions: [mood], channel: {kind: gamma-diagonal, gamma: 9}}
 """
 
 

@@ -163,7 +163,7 @@ def prevalence(
     yes  0.841 ± 0.037
     (± one standard error)
     """
-    if device in MOMENT_DEVICES:
+    if isinstance(device, str) and device in MOMENT_DEVICES:
         device = moment_design(str(device), parameters or {})
     device_design = (
         device if isinstance(device, DeviceDesign | MomentDesign) else devices.design(device, parameters or {}, answers)
