@@ -11,7 +11,7 @@ import pytest
 from tacit.errors import InvalidInput
 from tacit.survey.definition import Definition
 from tacit.survey.promise import promise
-from tacit.survey.words import released
+from tacit.survey.words import released_words
 from tests.survey.page import node
 
 HEAD = """name: asked
@@ -81,7 +81,7 @@ def test_the_page_judges_a_large_set_in_closed_form_as_python_does(tmp_path: Pat
 @pytest.mark.parametrize("language", ["en", "de", "fr", "es", "zh", "ar"])
 def test_the_page_explains_sets_and_thresholds_in_one_sentence_with_numbers(tmp_path: Path, language: str) -> None:
     definition = opened(tmp_path, choice(12) + SCALE + "        estimate: mean\n")
-    texts = json.loads(released(language))
+    texts = json.loads(released_words(language))
     of_set, of_threshold = node(
         "sentences", script="page_checks.mjs", document=definition.bare, texts=texts, language=language
     )
