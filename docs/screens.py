@@ -157,10 +157,11 @@ def respondent_screens(browser: Any, address: str) -> dict[str, bytes]:
     try:
         page = context.new_page()
         page.goto(address)
-        page.wait_for_selector("#consent")
+        page.wait_for_selector("#begin")
         introduction = page.screenshot()
+        page.click("#begin")
         page.check("#consent")
-        page.click("button[type=submit]")
+        page.click(".entrance button[type=submit]")
         page.wait_for_selector("fieldset")
         for answer in ("#age-1", "#smokes-1", "#pills-0"):
             page.check(answer)
