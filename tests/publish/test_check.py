@@ -119,7 +119,7 @@ def test_the_command_exits_with_one_where_a_demand_fails(tmp_path):
     assert done.json["demands"][1] == {"demand": "t=0.9", "found": pytest.approx(2 / 3), "met": True}
     told = tacit(*asked)
     assert told.code == 1
-    assert "Not shown: k=2 (found: 1)." in told.out
+    assert "Not met: k=2 (found: 1)." in told.out
     fine = tacit(*asked[:-1], "k=1")
     assert (fine.code, "All demands hold: k=1" in fine.out) == (0, True)
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from tacit.attacks.result import Shares, Stability
 from tacit.channel.scheme import Group, Scheme
+from tacit.measures.caveats import name_list
 
 # What colleagues, neighbours or a register often know of a person; a guess by the attribute's name.
 EASILY_KNOWN = frozenset(
@@ -95,13 +96,13 @@ def _shared_groups(scheme: Scheme, known: Sequence[str]) -> Iterator[str]:
         others = [name for name in group.names if name not in known_names]
         if known_names and others:
             yield (
-                f"{_name_list(known_names)}, known to the guesser, {_share(known_names)} a group with "
-                f"{_name_list(others)}: {_hint(group)}"
+                f"{name_list(known_names)}, known to the guesser, {_share(known_names)} a group with "
+                f"{name_list(others)}: {_hint(group)}"
             )
         elif likely and len(likely) < len(group.names):
             others = [name for name in group.names if name not in likely]
             yield (
-                f"{_name_list(likely)} may easily be known of a person and {_share(likely)} a group with {_name_list(others)}: "
+                f"{name_list(likely)} may easily be known of a person and {_share(likely)} a group with {name_list(others)}: "
                 f"{_hint(group)} Put what others know into another group."
             )
 
@@ -117,7 +118,7 @@ def _mirror_images(scheme: Scheme, known: Sequence[str], n_reports: int) -> Iter
             apart = abs(2 * right - 1) * math.sqrt(people)
             if apart < DECIDED:
                 yield (
-                    f"{_name_list(group.names)}: which of a record and its opposite is the true one is decided by only "
+                    f"{name_list(group.names)}: which of a record and its opposite is the true one is decided by only "
                     f"{apart:.1f} standard errors, so the guesser may have all of them reversed; nearly everything but this "
                     "one bit is revealed all the same."
                 )
@@ -135,10 +136,6 @@ def _hint(group: Group) -> str:
         "an answer that is reported wrongly shows that the others are not the person's own, and a right one hints that "
         "they are."
     )
-
-
-def _name_list(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _share(names: Sequence[str]) -> str:

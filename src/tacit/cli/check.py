@@ -77,6 +77,6 @@ def check(
             print_text(f"Note: {warning}")
         if require is not None:
             words = "; ".join(entry.words for entry in failed)
-            print_text(f"Not shown: {words}." if failed else f"All demands hold: {', '.join(e.demand for e in held)}.")
+            print_text(f"Not met: {words}." if failed else f"All demands hold: {', '.join(e.demand for e in held)}.")
     if failed:
         raise typer.Exit(1)

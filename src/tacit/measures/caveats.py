@@ -32,7 +32,7 @@ def caveats(
         sentences.append("Nothing is disguised: every answer is reported as it is, so no figure protects anyone.")
     elif scheme.public_names:
         sentences.append(
-            f"{_name_list(scheme.public_names)} {_is(scheme.public_names)} public: reported as given. Every figure is for "
+            f"{name_list(scheme.public_names)} {_is(scheme.public_names)} public: reported as given. Every figure is for "
             "the other attributes only, and public answers may be a hint at related private ones."
         )
     for group, figures in measured:
@@ -48,7 +48,7 @@ def caveats(
 
 
 def _group_caveats(group: Group, figures: GroupMeasures) -> Iterator[str]:
-    channel, where = group.channel, _name_list(group.names)
+    channel, where = group.channel, name_list(group.names)
     if math.isinf(figures.gamma):
         yield _infinite(group)
     if (caveat := channel.caveat()) is not None:
@@ -100,7 +100,7 @@ def _depends_on_prior(figures: GroupMeasures) -> bool:
 
 
 def _infinite(group: Group) -> str:
-    where, zero = _name_list(group.names), _zero(group)
+    where, zero = name_list(group.names), _zero(group)
     example = "" if zero is None else f" (the report {zero[0]!r} rules out the answer {zero[1]!r})"
     return (
         f"{where}: some report is impossible under some answers{example}, so it rules them out and the amplification is "
@@ -124,7 +124,7 @@ def _unknown(figures: GroupMeasures) -> Iterator[str]:
     missing = [text for field, text in names.items() if getattr(figures, field) is None]
     if missing:
         yield (
-            f"{_name_list(figures.attributes)}: too many possible reports to compute {', '.join(missing)}. Amplification holds "
+            f"{name_list(figures.attributes)}: too many possible reports to compute {', '.join(missing)}. Amplification holds "
             "all the same; measure a group of fewer attributes, or a prior without joint data, for the rest."
         )
 
@@ -150,12 +150,13 @@ def _scheme_caveats(scheme: Scheme, measured: Sequence[tuple[Group, GroupMeasure
 def _cost_caveats(errors: Sequence[ExpectedError]) -> Iterator[str]:
     failed = [error for error in errors if error.standard_errors is None]
     for error in failed[:LISTED]:
-        yield f"No estimate of {_name_list(error.attributes)}: {error.reason}"
+        yield f"No estimate of {name_list(error.attributes)}: {error.reason}"
     if len(failed) > LISTED:
         yield f"The same holds for {len(failed) - LISTED} more combinations of attributes."
 
 
-def _name_list(names: Sequence[str]) -> str:
+def name_list(names: Sequence[str]) -> str:
+    """Names as a sentence lists them: ``a, b and c``."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
